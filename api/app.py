@@ -14,7 +14,7 @@ from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from api import problems
+from api import installed_version, problems
 from api.asgi.disconnects import DisconnectMiddleware
 from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
@@ -47,7 +47,6 @@ from api.security.middleware import SecurityMiddleware
 from api.security.permissions import admin_unless_declared
 from api.security.rate_limits import RateLimits
 from api.telemetry.metrics import query_in_flight
-from api.version import installed_version
 from orchestration.ingestion.file_readers import FileReaders
 from schemas.errors import SubstrateError
 from schemas.settings import ServerSettings, Settings

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from fastapi import FastAPI
 from starlette.routing import Route
 
+from api import installed_version
 from api.app import beside, create_app
 from api.mcp.http_endpoint import McpEndpoint
 from api.pages import EXPLORER
@@ -16,7 +17,6 @@ from api.runtime.idle_upkeep import keep_up
 from api.runtime.opening import OnFailure
 from api.security.authentication import ShowKey
 from api.telemetry.metrics import record_run
-from api.version import installed_version
 from schemas.settings import Settings
 
 

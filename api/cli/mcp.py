@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from api import installed_version
 from api.cli.program import exit_code, print_fault, run_until_stopped
 from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
@@ -21,7 +22,6 @@ from api.mcp.store_opening import BackgroundStore, SetStatus
 from api.mcp.tool import Tool
 from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
 from api.mcp.tools import choose_tools, split_names
-from api.version import installed_version
 from schemas.errors import SubstrateError
 from schemas.settings import ClientSettings
 

@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from api.version import installed_version
+from api import installed_version
 from schemas.errors import Conflict, Incorrect, NotFound, SubstrateError, Unavailable
 
 EXIT_FAULT: Final = 1
@@ -94,9 +94,28 @@ COMMANDS: Final[Mapping[str, str]] = {
 """The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
 
 _MODULES: Final[Mapping[str, str]] = {
-    "import": "import_", "restore": "backup", "recover": "backup", "contest": "share", "collectives": "citizens",
+    "import": "import_", "restore": "backup", "recover": "backup", "collectives": "citizens",
     "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise",
 }  # fmt: skip
+_FACES: Final[Mapping[str, str]] = {
+    "appetite": "appetite",
+    "associate": "association",
+    "context": "contexts",
+    "contest": "sharing",
+    "feedback": "feedback",
+    "identity": "identity",
+    "imagine": "imagination",
+    "mirror": "mirror",
+    "offers": "offers",
+    "quarantine": "withholding",
+    "replay": "replay",
+    "retention": "withholding",
+    "revaluate": "revaluation",
+    "rules": "rules",
+    "share": "sharing",
+    "situation": "situation",
+}
+"""The commands of a feature, and the face that has them. A command whose face is not there is none."""
 
 
 class CommandsOnDemand(TyperGroup):
@@ -112,7 +131,9 @@ class CommandsOnDemand(TyperGroup):
 def load_command(name: str) -> Any:
     """Import the command, or group of commands, of this name."""
     with _without_collection():
-        command = get_command(import_module(f"api.cli.{_MODULES.get(name, name)}").app)
+        face = _FACES.get(name)
+        module = f"api.faces.{face}" if face else f"api.cli.{_MODULES.get(name, name)}"
+        command = get_command(import_module(module).app)
     return getattr(command, "commands", {}).get(name, command)
 
 
@@ -164,7 +185,8 @@ def _placeholder() -> None:
 
 
 for _name, _sentence in COMMANDS.items():
-    app.command(_name, help=_sentence)(_placeholder)
+    if _name not in _FACES or (Path(__file__).parents[1] / "faces" / f"{_FACES[_name]}.py").is_file():
+        app.command(_name, help=_sentence)(_placeholder)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -10,12 +10,9 @@ from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import Told
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from orchestration.assembly.excerpt import cut_to_room
-from orchestration.features.identity.values import AttachedRule, Identity
-from orchestration.features.situation.values import Situation
 from schemas.base import Frozen
 from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
-from schemas.mind.feedback import FeedbackRecord, NotChanged
 from schemas.mind.state import CitizenState
 from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation
@@ -185,78 +182,6 @@ class HistoryValues(Noticed):
     degraded: tuple[str, ...]
 
 
-class EntityValues(Frozen):
-    """An entity, how many memories point to it, their emotions by name with counts, and the rules attached."""
-
-    id: str
-    name: str
-    type: str
-    appearances: int
-    emotions: dict[str, int]
-    rules: tuple[AttachedRule, ...]
-
-
-class PersonValues(Frozen):
-    """A person of the citizen, what it is to the citizen if told, and how many own memories mention it."""
-
-    id: str
-    name: str
-    relation: str | None = None
-    appearances: int
-
-
-class IdentityValues(Noticed):
-    """Who a citizen is: the name and role that it told of itself, its people, and what its memories point to.
-
-    Energy, emotions and goal are those of the same moment.
-    """
-
-    citizen_id: str
-    as_of_time: datetime
-    known_at: datetime
-    name: str | None = None
-    role: str | None = None
-    people: tuple[PersonValues, ...] = ()
-    entities: tuple[EntityValues, ...]
-    energy: float
-    emotions: dict[str, float]
-    goal: str | None = None
-    notes: tuple[str, ...]
-
-    @classmethod
-    def of(cls, identity: Identity) -> IdentityValues:
-        entities = tuple(
-            EntityValues(
-                id=entity.node_id, type=entity.node_type, **entity.model_dump(exclude={"node_id", "node_type"})
-            )
-            for entity in identity.entities
-        )
-        people = tuple(
-            PersonValues(id=person.node_id, **person.model_dump(exclude={"node_id"})) for person in identity.people
-        )
-        return cls(
-            name=None if identity.name is None else identity.name.value,
-            role=None if identity.role is None else identity.role.value,
-            people=people,
-            entities=entities,
-            energy=identity.state.energy,
-            emotions=identity.state.emotion_vector,
-            goal=identity.state.goal,
-            **identity.model_dump(include={"citizen_id", "as_of_time", "known_at", "notes"}),
-        )
-
-
-class FeedbackValues(Frozen):
-    feedback_id: str
-    used: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
-    not_changed: tuple[NotChanged, ...] = ()
-
-    @classmethod
-    def of(cls, told: FeedbackRecord) -> FeedbackValues:
-        return cls(**told.model_dump(include=set(cls.model_fields)))
-
-
 class StateValues(Noticed):
     """What a citizen feels and wants, from `valid_at` on."""
 
@@ -276,25 +201,3 @@ class StateValues(Noticed):
         felt = [f"{name} {strength:.2g}" for name, strength in self.emotions.items()]
         goal = [] if self.goal is None else [f"goal: {self.goal}"]
         return one_line("; ".join([f"energy {self.energy:.2g}", *felt, *goal]))
-
-
-class SituationValues(Noticed):
-    """Where a citizen stands: ids of the memories in its working memory, and the rules that are active."""
-
-    citizen_id: str
-    since: datetime | None = None
-    contexts: tuple[str, ...]
-    rules: tuple[str, ...]
-    notes: tuple[str, ...]
-    degraded: tuple[str, ...]
-
-    @classmethod
-    def of(cls, found: Situation) -> SituationValues:
-        return cls(
-            citizen_id=found.citizen_id,
-            since=found.since,
-            contexts=tuple(context.memory_id for context in found.contexts),
-            rules=tuple(active.rule for active in found.rules),
-            notes=found.notes,
-            degraded=found.degraded,
-        )

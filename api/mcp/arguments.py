@@ -7,9 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from orchestration.assembly.budget import COMPACT_TOKENS
-from orchestration.features.situation.values import MAX_SITUATION_TOKENS, MOST_STIMULI
 from schemas.base import (
-    AtMost,
     CitizenId,
     Emotions,
     Flag,
@@ -26,7 +24,7 @@ from schemas.commands import RelationType, Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState, Severity
-from schemas.mind.feedback import MemoryIds, NotChanged
+from schemas.mind.feedback import MemoryIds
 from schemas.temporal import AskedMoment, EndMoment, KnownMoment, Moment
 
 WakeMode = Literal[
@@ -187,12 +185,6 @@ class HistoryArguments(Arguments):
     level: LevelArgument = Level.N1
 
 
-class IdentityArguments(Arguments):
-    citizen_id: CitizenArgument
-    as_of_time: AsOfArgument = None
-    known_at: KnownAtArgument = None
-
-
 class _MemoryArguments(Arguments):
     """A change of one memory."""
 
@@ -249,23 +241,6 @@ class HearArguments(Arguments):
     ] = None
 
 
-class FeedbackArguments(Arguments):
-    citizen_id: CitizenArgument
-    query: Annotated[
-        Annotated[Text, AfterValidator(check_not_blank)] | None,
-        Field(min_length=1, max_length=20_000, description="The question, as it was recalled with."),
-    ] = None
-    used: Annotated[MemoryIds, Field(description="Ids of the recalled memories that answered it.")] = ()
-    wrong: Annotated[MemoryIds, Field(description="Ids of those that were wrong for it.")] = ()
-    not_changed: Annotated[
-        tuple[NotChanged, ...],
-        AtMost(50),
-        Field(description="Pairs told as a change, `earlier` and `later`, that are none."),
-    ] = ()
-    as_of_time: AsOfArgument = None
-    known_at: KnownAtArgument = None
-
-
 class SetStateArguments(Arguments):
     """What the citizen feels and wants from now on; fields left out stay."""
 
@@ -277,14 +252,3 @@ class SetStateArguments(Arguments):
         MemoryIds | None, Field(description="Ids of memories seen in this cycle, which ends now.")
     ] = None
     focus: Annotated[ShortText | None, Field(description="What to keep in mind for the next cycle.")] = None
-
-
-class SituationArguments(Arguments):
-    """What reached the citizen, and what it has in mind."""
-
-    citizen_id: CitizenArgument
-    stimuli: Annotated[
-        tuple[Name, ...], AtMost(MOST_STIMULI), Field(description="What reached the citizen, a text each.")
-    ] = ()
-    focus: Annotated[ShortText | None, Field(description="What it has in mind; default: the kept focus.")] = None
-    max_tokens: MaxTokensArgument = MAX_SITUATION_TOKENS

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
 
 from api.client import AsyncSubstrate
 from api.client.fields import MomentFields
-from api.mcp.arguments import (
-    Arguments,
-    FeedbackArguments,
-    IdentityArguments,
-    RecallArguments,
-)
+from api.mcp.arguments import Arguments
 from schemas.base import Frozen
 from schemas.memory import Source
 from schemas.temporal import ALL_KNOWN
+
+
+class Timed(Protocol):
+    """Arguments that say as of when, and what was known then."""
+
+    @property
+    def as_of_time(self) -> datetime | str | None: ...
+
+    @property
+    def known_at(self) -> datetime | str | None: ...
 
 
 class ToolAnswer(NamedTuple):
@@ -39,7 +45,7 @@ class Tool(NamedTuple):
     extra: bool = False
 
 
-def times_of(given: RecallArguments | IdentityArguments | FeedbackArguments) -> MomentFields:
+def times_of(given: Timed) -> MomentFields:
     """The times of a question. `as_of_time` alone asks what was true then, as known now."""
     if given.as_of_time is None:
         return {} if given.known_at is None else {"known_at": given.known_at}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from api.client import AsyncSubstrate
@@ -19,10 +22,10 @@ from api.mcp.arguments import (
     RememberArguments,
     ResolveArguments,
     RetractArguments,
+    SetStateArguments,
     UndoArguments,
     WakeArguments,
 )
-from api.mcp.mind_tools import MIND_TOOLS
 from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
 from orchestration.assembly.budget import Budget
 from orchestration.assembly.compact import REASONS, tell
@@ -132,6 +135,20 @@ async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
     return _receipt_answer("related", await client.relate(**fields_of(given)))
 
 
+async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer:
+    fields = fields_of(given, "citizen_id")
+    if given.window is not None:
+        fields["window"] = [{"id": memory_id} for memory_id in given.window]
+    state = await client.set_state(given.citizen_id, **fields)
+    values = answers.StateValues.of(state)
+    return ToolAnswer(fence(values.text()), values)
+
+
+FACES: Final = [
+    import_module(f"api.faces.{file.stem}")
+    for file in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py"))
+]
+"""The faces that there are. They are imported by name: a feature that is not there has none."""
 TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
@@ -228,7 +245,17 @@ TOOLS: Final[Sequence[Tool]] = (
         destructive=True,
         extra=True,
     ),
-    *MIND_TOOLS,
+    Tool(
+        "set_state",
+        "Set a citizen's state",
+        "Say what a citizen feels and wants from now on; `wake` goes by it.",
+        SetStateArguments,
+        answers.StateValues,
+        set_state,
+        read_only=False,
+        extra=True,
+    ),
+    *chain.from_iterable(face.TOOLS for face in FACES if hasattr(face, "TOOLS")),
 )
 ALL: Final = "all"
 

@@ -7,7 +7,7 @@ at the same time, the rest is placed anew behind what that stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from hashlib import blake2b
@@ -256,13 +256,13 @@ def _keep(plan: Plan, job: Job) -> None:
 
 def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
     """What became of each message, after its commands were applied."""
-    refused = counted.refused
-    return tuple(
-        one._replace(status="refused", reason="; ".join(refused[one.id].faults))
-        if one.id in refused and one.status != "duplicate"
-        else one
-        for one in continuation.heard
-    )
+    judged: list[Heard] = []
+    for one in continuation.heard:
+        refusal = counted.refused.get(one.id or "")
+        if one.id and refusal is not None and one.status != "duplicate":
+            one = one._replace(status="refused", reason="; ".join(refusal.faults))
+        judged.append(one)
+    return tuple(judged)
 
 
 def _stored_by_another(continuation: Continuation, counted: Tally) -> bool:
@@ -272,18 +272,31 @@ def _stored_by_another(continuation: Continuation, counted: Tally) -> bool:
     return any(record_id in new for record_id in conflicts)
 
 
-async def arrange(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
-    """The items, with lists of messages placed behind what is stored of their episodes."""
+type Change = Callable[[Ingestible], Awaitable[tuple[Ingestible, Sequence[str]]]]
+"""What becomes of an item, and notes on it."""
+
+
+async def change_items(parsed: ParsedFiles, change: Change) -> ParsedFiles:
+    """The parsed files with each item changed, one after another, and with the notes on all."""
     items: list[Ingestible] = []
     notes = [*parsed.notes]
     for item in parsed.items:
-        if isinstance(item, Episode) and item.messages:
-            continuation = continue_episode(item, await load(item, deps, now), now)
-            items.append(continuation)
-            notes += continuation.notes
-        else:
-            items.append(item)
+        changed, said_of_it = await change(item)
+        items.append(changed)
+        notes += said_of_it
     return replace(parsed, items=tuple(items), notes=tuple(notes))
+
+
+async def arrange(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
+    """The items, with lists of messages placed behind what is stored of their episodes."""
+
+    async def place(item: Ingestible) -> tuple[Ingestible, Sequence[str]]:
+        if not (isinstance(item, Episode) and item.messages):
+            return item, ()
+        continuation = continue_episode(item, await load(item, deps, now), now)
+        return continuation, continuation.notes
+
+    return await change_items(parsed, place)
 
 
 async def arranged_episodes(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:

@@ -233,11 +233,12 @@ def _shared(one: Counter[str], other: Counter[str]) -> float:
 
 def is_same_folder(documents: Sequence[Document], matched: Mapping[str, StoredDocument], stored: int) -> bool:
     """True when a folder is the stored one with `stored` notes, as its content tells: half of it is alike."""
-    alike = sum(
-        one.content == document.content or _shared(_lines(one.content), _lines(document.content)) >= RELATED
-        for document in documents
-        if (one := matched.get(document.path)) is not None
-    )
+    alike = 0
+    for document in documents:
+        one = matched.get(document.path)
+        if one is not None:
+            ours, theirs = document.content, one.content
+            alike += ours == theirs or _shared(_lines(theirs), _lines(ours)) >= RELATED
     return alike > 0 and 2 * alike >= min(len(documents), stored)
 
 

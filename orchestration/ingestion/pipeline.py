@@ -5,8 +5,7 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from itertools import batched, chain, groupby
 from typing import Any
 
@@ -45,7 +44,7 @@ async def ingest(
     Unavailable when the engine or the embedding model does not answer, StoreMisfit when the store has another
     model's vectors.
     """
-    resolved = await _resolve_items(await settle(parsed, deps, now, origin), deps)
+    resolved = await resolve_items(await settle(parsed, deps, now, origin), deps)
     job = Job(deps, now, writer, progress, total=sum(map(length, resolved.items)), origin=origin)
     tally = Tally()
     tally.count_unread(parsed.faults)
@@ -79,16 +78,13 @@ def graph_of_short_chat(pair: tuple[Ingestible, Ingestible]) -> str | None:
 
 async def settle(parsed: ParsedFiles, deps: Deps, now: Instant, origin: Origin | None) -> ParsedFiles:
     """The items, with the chats of files under the ids under which they are stored."""
-    items: list[Ingestible] = []
-    notes = [*parsed.notes]
-    for item in parsed.items:
+
+    async def settle_one(item: Ingestible) -> tuple[Ingestible, Sequence[str]]:
         if isinstance(item, Episode) and item.messages:
-            settled = await places.settle_episode(item, origin, deps, now)
-            items.append(settled.episode)
-            notes += settled.notes
-        else:
-            items.append(item)
-    return replace(parsed, items=tuple(items), notes=tuple(notes))
+            return await places.settle_episode(item, origin, deps, now)
+        return item, ()
+
+    return await hearing.change_items(parsed, settle_one)
 
 
 async def ingest_atomically(
@@ -98,7 +94,7 @@ async def ingest_atomically(
 
     Raises InvalidRequest for too many commands, or for commands of several graphs (`atomic.apply`).
     """
-    resolved = await hearing.arrange(await _resolve_items(parsed, deps), deps, now)
+    resolved = await hearing.arrange(await resolve_items(parsed, deps), deps, now)
     commands = [command.with_writer(writer) for item in resolved.items for command in commands_of(item)]
     receipts = await insertion.apply_atomically(commands, deps, now)
     tally = Tally()
@@ -117,7 +113,7 @@ async def ingest_as_happened(
     Raises InvalidRequest and Conflict as `store_as_happened`, else what `ingest` raises.
     """
     settled = await settle(parsed, deps, now, None)
-    resolved = await hearing.arrange(await _resolve_items(settled, deps), deps, now)
+    resolved = await hearing.arrange(await resolve_items(settled, deps), deps, now)
     job = Job(deps, now, writer._replace(as_happened=True), progress, total=sum(map(length, resolved.items)))
     tally = Tally()
     tally.count_unread(parsed.faults)
@@ -125,9 +121,6 @@ async def ingest_as_happened(
     return tally.report(resolved.notes, parsed.formats)
 
 
-async def _resolve_items(parsed: ParsedFiles, deps: Deps) -> ParsedFiles:
-    """Return the parsed files with their speakers resolved, and with notes on the speakers."""
-    resolutions = [await resolve_speakers(item, deps) for item in parsed.items]
-    speaker_notes = (note for resolution in resolutions for note in resolution.notes)
-    items = tuple(resolution.item for resolution in resolutions)
-    return replace(parsed, items=items, notes=(*parsed.notes, *speaker_notes))
+async def resolve_items(parsed: ParsedFiles, deps: Deps) -> ParsedFiles:
+    """The parsed files with their speakers resolved, and with notes on the speakers."""
+    return await hearing.change_items(parsed, lambda item: resolve_speakers(item, deps))

@@ -118,21 +118,16 @@ def order_of(dates: Sequence[Numbers], *, month_first: bool) -> DateOrder:
     """
     if any(date.first > 31 for date in dates):
         return DateOrder("ymd", is_certain=True)
-    has_day_first, has_month_first = (
-        any(date.first > 12 for date in dates),
-        any(date.second > 12 for date in dates),
-    )
+    has_day_first = any(date.first > 12 for date in dates)
+    has_month_first = any(date.second > 12 for date in dates)
     if has_day_first != has_month_first:
         return DateOrder("dmy" if has_day_first else "mdy", is_certain=True)
-    turns = {order: _turns(dates, order) for order in ("dmy", "mdy")}
+    turns: dict[str, int] = {}
+    for order in ("dmy", "mdy"):
+        steps = list(pairwise(date.in_order(order) for date in dates))
+        falls = sum(later < earlier for earlier, later in steps)
+        rises = sum(later > earlier for earlier, later in steps)
+        turns[order] = min(falls, rises)  # the file may begin with the oldest or with the newest
     if turns["dmy"] != turns["mdy"]:
         return DateOrder(min(turns, key=lambda order: turns[order]), is_certain=True)
     return DateOrder("mdy" if month_first else "dmy", is_certain=False)
-
-
-def _turns(dates: Sequence[Numbers], order: str) -> int:
-    """Count the dates that break the order of the file, which may begin with the oldest or with the newest."""
-    days = [date.in_order(order) for date in dates]
-    falls = sum(later < earlier for earlier, later in pairwise(days))
-    rises = sum(later > earlier for earlier, later in pairwise(days))
-    return min(falls, rises)

@@ -15,9 +15,8 @@ from typing import Any, Final, NamedTuple
 from orchestration.dependencies import Deps
 from orchestration.mind.stream_note import rename_stream
 from orchestration.transfer.line_format import Origin
-from orchestration.transfer.record_consistency import Line
 from orchestration.transfer.restamping import Restamping
-from orchestration.transfer.verification import STREAM_NOTE, EmbeddingModel, GraphLine, verify
+from orchestration.transfer.verification import STREAM_NOTE, EmbeddingModel, GraphLine, Line, verify
 from orchestration.writing import passage_filling, passages, records
 from schemas.base import Frozen
 from schemas.errors import Conflict, InvalidRequest

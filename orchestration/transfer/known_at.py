@@ -42,11 +42,13 @@ def as_known(properties: Properties, known_at: Instant) -> dict[str, Any]:
 def memory_as_known(memory: MemoryLines, known_at: Instant) -> MemoryLines | None:
     """Return the memory as it was known; None when none of its records was known."""
     current = PastRecord(0, dict(memory.carried), memory.trace)
-    known = [
-        record._replace(properties=_without_summary(as_known(record.properties, known_at)))
-        for record in (current, *memory.records)
-        if record.properties["created_at"] <= known_at
-    ]
+    known: list[PastRecord] = []
+    for record in (current, *memory.records):
+        if record.properties["created_at"] <= known_at:
+            then = as_known(record.properties, known_at)
+            for name in _OF_ALL_RECORDS:
+                then.pop(name, None)
+            known.append(record._replace(properties=then))
     if not known:
         return None
     carried = max(known, key=lambda record: _carrying_order(record.properties))
@@ -62,10 +64,6 @@ def memory_as_known(memory: MemoryLines, known_at: Instant) -> MemoryLines | Non
 
 def _on_side(trace: Trace | None, label: str) -> Trace | None:
     return None if trace is None else trace._replace(label=label)
-
-
-def _without_summary(properties: Properties) -> dict[str, Any]:
-    return {name: value for name, value in properties.items() if name not in _OF_ALL_RECORDS}
 
 
 def _carrying_order(properties: Properties) -> tuple[int, int]:

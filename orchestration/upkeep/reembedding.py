@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from orchestration.writing import records
 from orchestration.writing.passages import set_apart
@@ -76,19 +76,20 @@ async def reembed_store(
     run = Reembedding(connection, embedder, progress, grace)
     begun = time.perf_counter()
     changed: list[str] = []
-    while pending := await _pending_graphs(run):
+    while True:
+        pending: list[Graph] = []
+        for name in await existing_graphs(connection):  # with other vectors, or still with the old ones
+            graph = Graph(connection, name)
+            stamp = await read_stamp(graph)
+            if stamp and (stamp.other_state or not _has_target(run, stamp)):
+                pending.append(graph)
+        if not pending:
+            break
         await _reembed_graphs(run, pending)
         changed += [graph.name for graph in pending]
     seconds = round(time.perf_counter() - begun, 3)
     names = tuple(dict.fromkeys(changed))
     return ReembedReport(**run.target._asdict(), graphs=names, records=run.done, seconds=seconds)
-
-
-async def _pending_graphs(run: Reembedding) -> list[Graph]:
-    """Return the graphs that have other vectors, or still have the old ones."""
-    graphs = [Graph(run.connection, name) for name in await existing_graphs(run.connection)]
-    stamps = [(graph, await read_stamp(graph)) for graph in graphs]
-    return [graph for graph, stamp in stamps if stamp and (stamp.other_state or not _has_target(run, stamp))]
 
 
 def _has_target(run: Reembedding, stamp: Stamp) -> bool:
@@ -174,14 +175,10 @@ async def _fill_passages(run: Reembedding, graph: Graph) -> None:
     while page := await reembedding.untraced_passages(graph, after):
         after = page[-1].internal_id
         vectors = await run.embedder.embed_texts([passage.text for passage in page])
-        rows = [
-            {
-                "memory_id": passage.memory_id,
-                "handle": passage.handle,
-                "embedding": set_apart(vector, passage.handle) or None,
-            }
-            for passage, vector in zip(page, vectors, strict=True)
-        ]
+        rows: list[dict[str, Any]] = []
+        for passage, vector in zip(page, vectors, strict=True):
+            embedding = set_apart(vector, passage.handle) or None
+            rows.append({"memory_id": passage.memory_id, "handle": passage.handle, "embedding": embedding})
         if not await reembedding.add_passage_traces(graph, run.target, rows):
             await _check_not_taken_over(run, graph)
 
@@ -204,16 +201,11 @@ def _group_by_trace(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]
 async def _embed(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -> list[TracedGroup]:
     contents = [group[0].content for group in groups]
     vectors = await run.embedder.embed_texts(list(map(records.embedded_text, contents)))
-    return [
-        (
-            group,
-            {
-                "embedding": vector or None,
-                "emotion": records.felt_trace(group[0].content, group[0].id, group[0].version),
-            },
-        )
-        for group, vector in zip(groups, vectors, strict=True)
-    ]
+    traced: list[TracedGroup] = []
+    for group, vector in zip(groups, vectors, strict=True):
+        emotion = records.felt_trace(group[0].content, group[0].id, group[0].version)
+        traced.append((group, {"embedding": vector or None, "emotion": emotion}))
+    return traced
 
 
 async def _clear(run: Reembedding, graph: Graph) -> None:

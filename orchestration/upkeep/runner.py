@@ -159,7 +159,12 @@ async def _run_page(job: Job, context: JobContext, record: RunRecord) -> RunReco
     commands = [_complete(command, record.id) for command in page.commands]
     if commands:
         record = replace(record, pages=record.pages + 1)
-        await runs.write_journal(context.graph, record, page_name(record.id, record.pages), _changes(commands))
+        changes: list[Change] = []
+        for nth, named in enumerate(map(name_command, commands)):
+            source: Source | None = getattr(named.command, "source", None)
+            told = None if source is None else source.value
+            changes.append(Change(nth, named.command_id, command_name(named.command), str(named.record_id), told))
+        await runs.write_journal(context.graph, record, page_name(record.id, record.pages), changes)
     answers = await insertion.apply(commands, context.deps, context.now) if commands else []
     kept = await job.keep(context, page) if page.beside else 0
     refused = [answer for answer in answers if answer.status == "refused"]
@@ -197,15 +202,6 @@ def _complete(command: Command, run_id: str) -> Command:
     content = f"{run_id}\n{command_name(sourced)}\n{sourced.model_dump_json()}"
     digest = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
     return sourced.model_copy(update={"command_id": f"{run_id}.{digest}"})
-
-
-def _changes(commands: Sequence[Command]) -> list[Change]:
-    changes: list[Change] = []
-    for nth, named in enumerate(map(name_command, commands)):
-        source: Source | None = getattr(named.command, "source", None)
-        told = None if source is None else source.value
-        changes.append(Change(nth, named.command_id, command_name(named.command), str(named.record_id), told))
-    return changes
 
 
 async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | None:

@@ -207,7 +207,10 @@ class Graphs:
         told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
         stamp = told.stamp
         if stamp is None:
-            self._note_absent(name)
+            if not name.startswith(CITIZEN_PREFIX):  # nothing names a citizen who was erased or never was
+                if len(self._absent) >= MOST_ABSENT:
+                    self._absent.clear()
+                self._absent.add(name)
             return None
         if stamp.schema_version != cypher.SCHEMA_VERSION:
             migrating = self._migrating.setdefault(name, asyncio.Lock())
@@ -230,13 +233,6 @@ class Graphs:
         while (oldest := next(iter(self._open_until.items())))[1] <= moment:
             del self._open_until[oldest[0]]  # out of date
         return stamp
-
-    def _note_absent(self, name: str) -> None:
-        if name.startswith(CITIZEN_PREFIX):
-            return  # nothing names a citizen who was erased or never was
-        if len(self._absent) >= MOST_ABSENT:
-            self._absent.clear()
-        self._absent.add(name)
 
     async def _see_to_sets(self, graph: Graph, *, is_first: bool, is_whole: bool) -> None:
         """Have the vector sets of a graph filled if they lack vectors: small ones at once, else in the background.

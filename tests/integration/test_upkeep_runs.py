@@ -6,8 +6,8 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.upkeep.job import JobContext, Page
+from orchestration.upkeep.ordered_runs import undo_run
 from orchestration.upkeep.runner import Place, Watch, run_job, show_job
-from orchestration.upkeep.undoing import undo_run
 from schemas.commands import Command, Correct, Remember, Resolve, Retract, Supersede
 from schemas.memory import Level, Source
 from substrate.cypher.query import Query

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.revaluation import draw as revaluation_draw
+from orchestration.features.revaluation import prompt
 from orchestration.features.revaluation import queries as store
 from orchestration.features.revaluation.draw import LOW, THINGS, judgement_id
 from orchestration.features.revaluation.queries import TEXT_READ, Asked, LowMemory, Place, Stamp
@@ -19,7 +20,6 @@ from orchestration.features.revaluation.values import (
     JudgementsAnswer,
 )
 from orchestration.insertion import apply
-from orchestration.upkeep import importance_prompt
 from schemas.commands import Command, Correct
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import Instant, Scope, to_datetime
@@ -188,10 +188,10 @@ async def propose(node: ConsciousnessNode, model: LanguageModel) -> Stamp:
     talks to whoever judges it.
     """
     text = node.description or node.name
-    if not importance_prompt.may_be_judged(text):
+    if not prompt.may_be_judged(text):
         return Stamp(node.node_id)
-    request = ModelRequest("revaluation", importance_prompt.build_prompt(text), MODEL_SECONDS)
-    rating, _call = await model.ask(request, importance_prompt.Rating)
-    if rating is None or not importance_prompt.is_supported(rating, text):
+    request = ModelRequest("revaluation", prompt.build_prompt(text), MODEL_SECONDS)
+    rating, _call = await model.ask(request, prompt.Rating)
+    if rating is None or not prompt.is_supported(rating, text):
         return Stamp(node.node_id)
     return Stamp(node.node_id, rating.importance, rating.because)

@@ -15,7 +15,7 @@ import orjson
 
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, fault, make_command, parse_each
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, parse_each
 from orchestration.ingestion.written_times import type_name
 from schemas.base import without_nulls
 from schemas.commands import KINDS, Command
@@ -73,15 +73,15 @@ def parse(files: FileSet) -> ParsedFiles:
 
     def read(reader: Reader, file: File) -> Iterator[CommandFile]:
         commands: list[Command] = []
-        for place, entry in entries(FORM, file, "commands"):
-            commands.append(_command(file, place, entry, files.citizen_id))
+        for place, entry in reader.entries(file, "commands"):
+            commands.append(_command(reader, place, entry, files.citizen_id))
             reader.counts.update(commands[-1].notes)
         yield CommandFile(file.name, files.citizen_id, tuple(commands))
 
     return parse_each(files, FORM, read)
 
 
-def _command(file: File, place: str, entry: dict[str, Any], citizen_id: str | None) -> Command:
+def _command(reader: Reader, place: str, entry: dict[str, Any], citizen_id: str | None) -> Command:
     owner: dict[str, Any] = {}
     if entry.get("level", "N1") == "N1" and not entry.get("collective"):
         if entry.get("citizen_id") is not None:
@@ -92,8 +92,8 @@ def _command(file: File, place: str, entry: dict[str, Any], citizen_id: str | No
     try:
         digest = blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=10).hexdigest()
     except TypeError as error:
-        raise fault(FORM, file.name, place, f"cannot be stored ({error})") from error
-    return make_command(FORM, file.name, place, {**owner, "command_id": f"line:{digest}", **entry})
+        reader.fail(place, f"cannot be stored ({error})")
+    return reader.command(place, {**owner, "command_id": f"line:{digest}", **entry})
 
 
 class CommandFields(NamedTuple):
@@ -121,7 +121,7 @@ def parse_foreign(
                 "command_id": identifier(f"{key}:{at.isoformat()}" if at else key),
                 "source": Source.INGESTION,
             }
-            commands.append(make_command(form, file.name, place, {**named, **without_nulls(fields)}))
+            commands.append(reader.command(place, {**named, **without_nulls(fields)}))
         if not commands:
             reader.fail("", "has no memory or link to import")
         yield CommandFile(file.name, files.citizen_id, tuple(commands))

@@ -85,18 +85,15 @@ def _in_order(chat: Chat) -> Chat:
 
 
 def _episode(name: str, chat: Chat, citizen_id: str) -> Episode:
-    messages = tuple(
-        Message(
-            Turn("", one.speaker, one.text, one.time, {"id": one.id, **one.extra}),
-            id=one.id,
-            edited_at=one.edited_at,
-        )
-        for one in chat.said
-    )
-    turns = tuple(replace(message.turn, key=f"D1:{number}") for number, message in enumerate(messages, start=1))
+    messages: list[Message] = []
+    turns: list[Turn] = []
+    for number, one in enumerate(chat.said, start=1):
+        turn = Turn("", one.speaker, one.text, one.time, {"id": one.id, **one.extra})
+        messages.append(Message(turn, id=one.id, edited_at=one.edited_at))
+        turns.append(replace(turn, key=f"D1:{number}"))
     title = " ".join(chat.title.split())[:MAX_TITLE] or FIRST_TITLE
-    session = Session("session_1", title, turns[0].time, turns)
-    return Episode(name, citizen_id, (session,), messages=messages, title=title)
+    session = Session("session_1", title, turns[0].time, tuple(turns))
+    return Episode(name, citizen_id, (session,), messages=tuple(messages), title=title)
 
 
 def read_conversations(

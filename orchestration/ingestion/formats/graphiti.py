@@ -13,7 +13,7 @@ from orchestration.ingestion.formats.commands import (
     relation_type,
 )
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Reader, document, short_name
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, short_name
 from orchestration.ingestion.written_times import type_name
 from schemas.base import without_nulls
 
@@ -47,7 +47,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
 def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFields]:
     owner = reader.owner(citizen_id)
-    whole = document(FORM, file)
+    whole = reader.document(file)
     if not isinstance(whole, dict):
         reader.fail("", f"is {type_name(whole)}, not an object")
     commands: list[CommandFields] = []

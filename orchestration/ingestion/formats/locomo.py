@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Reader, document, is_citizen_id, parse_each
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, is_citizen_id, parse_each
 from orchestration.ingestion.written_times import type_name
 
 FORM: Final = Format(
@@ -34,7 +34,7 @@ def parse(files: FileSet) -> ParsedFiles:
     known: set[str] = set()
 
     def read(reader: Reader, file: File) -> Iterator[Episode]:
-        value = document(FORM, file)
+        value = reader.document(file)
         samples = value if isinstance(value, list) else [value]
         if not samples:
             reader.fail("", "holds no sample")

@@ -103,7 +103,9 @@ def _read_note(reader: Reader, file: File) -> _Note:
         reader.fail("", f"has {lines:,} lines; at most {MOST_LINES:,} are read")
     fields, body, first_line = _front_matter(text)
     blocks = _blocks(body, first_line)
-    heading, opening, rest = _titled(blocks, file.stem)
+    heading, opening, *rest = file.stem, *blocks
+    if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():  # it is the title
+        heading, opening, *rest = rest[0].heading, *rest
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
     given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
     aliases = tuple(dict.fromkeys(name for name in (*given, file.stem) if name != title))
@@ -151,19 +153,15 @@ def _front_matter(text: str) -> _FrontMatter:
     end = next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
     if end is None:
         return _FrontMatter({}, text, 1)
-    return _FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]), end + 2)
-
-
-def _fields(lines: list[str]) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     values: list[str] = []
-    for line in lines:
+    for line in lines[1:end]:
         if field := _FIELD.match(line):
             values = fields.setdefault(field[1].strip().lower(), [])
             values += _values(_COMMENT.sub("", field[2] or ""))
         elif item := _ITEM.match(line):
             values += _values(_COMMENT.sub("", item[1]))
-    return fields
+    return _FrontMatter(fields, "\n".join(lines[end + 1 :]), end + 2)
 
 
 def _values(text: str) -> list[str]:
@@ -171,14 +169,6 @@ def _values(text: str) -> list[str]:
     is_list = text.startswith("[") and text.endswith("]")
     parts = text[1:-1].split(",") if is_list else [text]
     return [plain for part in parts if (plain := part.strip().strip("\"'").strip())]
-
-
-def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, _Block, Sequence[_Block]]:
-    """Return title, opening block and section blocks. A level-1 heading at the very top is the title."""
-    opening, *rest = blocks
-    if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():
-        return rest[0].heading, rest[0], rest[1:]
-    return stem, opening, rest
 
 
 def _blocks(body: str, first_line: int) -> list[_Block]:

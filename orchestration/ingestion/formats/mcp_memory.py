@@ -16,7 +16,7 @@ from orchestration.ingestion.formats.commands import (
     relation_type,
 )
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, short_name
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, short_name
 
 FORM: Final = Format(
     "mcp-memory",
@@ -42,7 +42,7 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
     memories: dict[str, list[CommandFields]] = {}
     about: list[CommandFields] = []
     relations: list[CommandFields] = []
-    for place, entry in entries(FORM, file, "entities"):
+    for place, entry in reader.entries(file, "entities"):
         if entry.get("type") == "entity":
             name = reader.name(entry.get("name"), f"{place}, name")
             node_type = reader.name(entry.get("entityType", "Memory"), f"{place}, entityType")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.formats.commands import CommandFields, elements, parse_foreign
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, is_citizen_id, short_name
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, is_citizen_id, short_name
 
 FORM: Final = Format(
     "mem0",
@@ -38,7 +38,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
 def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFields]:
     commands: list[CommandFields] = []
-    for place, entry in entries(FORM, file, "results"):
+    for place, entry in reader.entries(file, "results"):
         owner = citizen_id or entry.get("user_id")
         if not isinstance(owner, str) or not is_citizen_id(owner):
             reader.fail(place, f"its user_id {owner!r} cannot name a citizen: name one")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import JSON, Format, Reader, entries, parse_each
+from orchestration.ingestion.formats.reader import JSON, Format, Reader, parse_each
 from orchestration.ingestion.injected import without_blocks
 from orchestration.ingestion.written_times import parse_time, type_name
 
@@ -51,7 +51,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
 def _episode(reader: Reader, file: File, name: str, citizen_id: str) -> Episode:
     messages: list[Message] = []
-    for place, entry in entries(FORM, file, "messages"):
+    for place, entry in reader.entries(file, "messages"):
         message = read_message(reader, entry, place)
         if message.turn.text or (message.deleted and message.id is not None):
             messages.append(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles
-from orchestration.ingestion.written_times import parse_time, type_name
+from orchestration.ingestion.written_times import Numbers, order_of, parse_time, type_name
 from schemas.base import MAX_LONG_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
@@ -90,15 +90,6 @@ def invalid_field(error: ValidationError, *, skip: int = 0) -> InvalidField:
     return InvalidField(path, first["msg"].removeprefix("Value error, ").rstrip("."))
 
 
-def make_command(form: Format, file: str, place: str, fields: Mapping[str, Any]) -> Command:
-    """Build a command. Raises InvalidRequest with the place and the first invalid field."""
-    try:
-        return ANY_COMMAND.validate_python(dict(fields))
-    except ValidationError as error:
-        field, message = invalid_field(error, skip=1)
-        raise fault(form, file, ", ".join(filter(None, (place, field))), message) from error
-
-
 @dataclass
 class Reader:
     """Reads the values of one file and counts its assumptions. Raises InvalidRequest with the place of a fault.
@@ -171,6 +162,18 @@ class Reader:
             return time.replace(tzinfo=UTC)
         return time.replace(tzinfo=self.zone).astimezone(UTC)
 
+    def date_order(self, dates: Sequence[re.Match[str]], *, month_first: bool, unclear: bool = True) -> str:
+        """Return the order of the numbers in the dates of the file; of two that fit, the one that is given.
+
+        `unclear`: whether that is an assumption.
+        """
+        order = order_of([Numbers.of(date) for date in dates], month_first=month_first)
+        if unclear and not order.is_certain:
+            first = "month" if month_first else "day"
+            note = f"dates fit day and month in either order; the {first} was taken to come first"
+            self.counts[note] += len(dates)
+        return order.order
+
     def extra(self, fields: Mapping[str, Any], place: str, known: Collection[str] = frozenset()) -> dict[str, Any]:
         """Return the fields but the known ones, unchanged, after checking that they can be stored."""
         try:
@@ -181,6 +184,64 @@ class Reader:
     def facts(self, place: str, **values: Any) -> dict[str, Any]:
         """Return those of the values that are not empty, to be kept beside a message."""
         return self.extra({name: value for name, value in values.items() if value}, place)
+
+    def command(self, place: str, fields: Mapping[str, Any]) -> Command:
+        """Build a command. Raises InvalidRequest with the place and the first invalid field."""
+        try:
+            return ANY_COMMAND.validate_python(dict(fields))
+        except ValidationError as error:
+            field, message = invalid_field(error, skip=1)
+            self.fail(", ".join(filter(None, (place, field))), message)
+
+    def document(self, file: File) -> Any:
+        """Parse the file as one JSON value. Raises InvalidRequest when it is empty or is not JSON."""
+        self.check_text(file)
+        try:
+            return load_json(file.text)
+        except json.JSONDecodeError as error:
+            self.fail(f"line {error.lineno}, column {error.colno}", f"is not JSON ({error.msg})")
+        except (ValueError, RecursionError) as error:
+            self.fail("", f"is not JSON ({error})")
+
+    def entries(self, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the objects of the file with their places. It is JSON lines, a JSON list, or `{key: [...]}`.
+
+        Raises InvalidRequest, during the iteration, for an empty file, for one that is not JSON or has no entry,
+        and for an entry that is no object.
+        """
+        self.check_text(file)
+        try:
+            first = load_json(file.text.lstrip().split("\n", 1)[0])
+        except (ValueError, RecursionError):
+            first = None
+        is_lines = isinstance(first, dict) and not isinstance(first.get(key), list)
+        is_empty = True
+        for place, value in self._lines(file) if is_lines else self._items(file, key):
+            is_empty = False
+            if not isinstance(value, dict):
+                self.fail(place, f"is {type_name(value)}, not an object")
+            yield place, value
+        if is_empty:
+            self.fail("", "holds no entry")
+
+    def _items(self, file: File, key: str) -> Iterator[tuple[str, Any]]:
+        value = self.document(file)
+        items = value.get(key) if isinstance(value, dict) else value
+        if not isinstance(items, list):
+            named = f"field {key!r} " if isinstance(value, dict) else ""
+            self.fail("", f"{named}is {type_name(items)}, not a list")
+        for number, item in enumerate(items, start=1):
+            yield f"entry {number}", item
+
+    def _lines(self, file: File) -> Iterator[tuple[str, Any]]:
+        for number, line in enumerate(file.text.split("\n"), start=1):
+            if not line.strip():
+                continue
+            try:
+                yield f"line {number}", load_json(line)
+            except (ValueError, RecursionError) as error:
+                reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+                self.fail(f"line {number}", f"is not JSON ({reason})")
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was assumed or left out, with counts."""
@@ -239,65 +300,6 @@ def read_readable(files: FileSet, form: Format, read: Callable[[Reader, File], N
         notes += reader.notes()
         faults += reader.faults
     return ParsedFiles((), tuple(notes), tuple(faults))
-
-
-def document(form: Format, file: File) -> Any:
-    """Parse a file as one JSON value. Raises InvalidRequest for an empty file and for one that is not JSON."""
-    Reader(form, file.name).check_text(file)
-    try:
-        return load_json(file.text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise fault(form, file.name, place, f"is not JSON ({error.msg})") from error
-    except (ValueError, RecursionError) as error:
-        raise fault(form, file.name, "", f"is not JSON ({error})") from error
-
-
-def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a file with their places. The file is JSON lines, a JSON list, or `{key: [...]}`.
-
-    Raises InvalidRequest, during the iteration, for an empty file, for one that is not JSON or has no entry, and
-    for an entry that is no object.
-    """
-    Reader(form, file.name).check_text(file)
-    is_empty = True
-    for place, value in _lines(form, file) if _is_json_lines(file.text, key) else _list_entries(form, file, key):
-        is_empty = False
-        if not isinstance(value, dict):
-            raise fault(form, file.name, place, f"is {type_name(value)}, not an object")
-        yield place, value
-    if is_empty:
-        raise fault(form, file.name, "", "holds no entry")
-
-
-def _is_json_lines(text: str, key: str) -> bool:
-    """True when the first line alone is an entry."""
-    try:
-        first = load_json(text.lstrip().split("\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and not isinstance(first.get(key), list)
-
-
-def _list_entries(form: Format, file: File, key: str) -> Iterator[tuple[str, Any]]:
-    value = document(form, file)
-    items = value.get(key) if isinstance(value, dict) else value
-    if not isinstance(items, list):
-        problem = f"field {key!r} is {type_name(items)}" if isinstance(value, dict) else f"is {type_name(value)}"
-        raise fault(form, file.name, "", f"{problem}, not a list")
-    for number, item in enumerate(items, start=1):
-        yield f"entry {number}", item
-
-
-def _lines(form: Format, file: File) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(file.text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield f"line {number}", load_json(line)
-        except (ValueError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            raise fault(form, file.name, f"line {number}", f"is not JSON ({reason})") from error
 
 
 def load_json(text: str) -> Any:

@@ -21,8 +21,8 @@ from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
-from orchestration.ingestion.formats.reader import Format, Reader, fault, make_command, short_name
-from orchestration.ingestion.written_times import Numbers, order_of
+from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
+from orchestration.ingestion.written_times import Numbers
 from schemas.base import MAX_TEXT
 from schemas.commands import Command
 from schemas.errors import InvalidRequest
@@ -162,17 +162,10 @@ def _named(reader: Reader, names: Sequence[str], rows: Sequence[_Row]) -> _Table
         f"; {count_of(others, 'other column')} kept as {'it is' if others == 1 else 'they are'}" if others else ""
     )
     reader.counts[f"by the names of its columns: {told or 'nothing known'}{rest}"] += len(rows)
-    return _Table(columns, clock, rows, _order(reader, columns, rows))
-
-
-def _order(reader: Reader, columns: Mapping[str, str], rows: Sequence[_Row]) -> str:
-    """Return the order of the numbers in the dates of all rows; with slashes the month may come first."""
     cells = (row.cells.get(columns.get("time", ""), "") for row in rows)
-    found = [match for cell in cells if (match := _DATE.match(cell.strip()))]
-    order = order_of(list(map(Numbers.of, found)), month_first=False)
-    if found and not order.is_certain and any(match["mark"] == "/" for match in found):
-        reader.counts["dates fit day and month in either order; the day was taken to come first"] += len(found)
-    return order.order
+    dates = list(filter(None, (_DATE.match(cell.strip()) for cell in cells)))
+    unclear = any(date["mark"] == "/" for date in dates)  # then the month may come first
+    return _Table(columns, clock, rows, reader.date_order(dates, month_first=False, unclear=unclear))
 
 
 def _time(reader: Reader, table: _Table, row: _Row) -> datetime | None:
@@ -243,7 +236,7 @@ def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
             own_id = table.cell(row, "id") if rows_of[table.cell(row, "id")] == 1 else ""
             memory_id = identifier(f"csv:{stem}:{own_id or _digest(seen, *row.cells.values())}")
             named = {"citizen_id": citizen_id, "id": memory_id, "command_id": memory_id}
-            commands.append(make_command(FORM, reader.file, f"line {row.line}", {**named, **fields}))
+            commands.append(reader.command(f"line {row.line}", {**named, **fields}))
     if not commands:
         reader.fail("", reader.faults[0] if reader.faults else "has no row below its header")
     item = CommandFile(reader.file, citizen_id, tuple(commands), are_rows=True)

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
-from orchestration.ingestion.written_times import Numbers, order_of
+from orchestration.ingestion.written_times import Numbers
 
 _DATE: Final = r"(?P<a>\d{1,4})(?P<mark>[./-])\s?(?P<b>\d{1,2})[./-]\s?(?P<c>\d{1,4})"
 _TIME: Final = (
@@ -105,7 +105,9 @@ def _read(reader: Reader, file: File, title: str | None) -> Iterator[Chat]:
     entries = list(_entries(reader, file))
     if not entries:
         reader.fail("line 1", "is no message")
-    order = _order(reader, [entry.head for entry in entries])
+    heads = [entry.head for entry in entries]
+    american = any(head["half"] and head["mark"] == "/" for head in heads)  # AM and PM with slashes
+    order = reader.date_order(heads, month_first=american)
     said: list[Said] = []
     seen: Counter[tuple[datetime, str]] = Counter()
     for entry in entries:
@@ -182,18 +184,6 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
     if not entry.text:
         return "media without words"
     return "notices of the program and media" if entry.notice else None
-
-
-def _order(reader: Reader, heads: Sequence[re.Match[str]]) -> str:
-    """Return the order of the dates of the file. AM and PM with slashes are those of the United States."""
-    american = any(head["half"] and head["mark"] == "/" for head in heads)
-    found = order_of(list(map(Numbers.of, heads)), month_first=american)
-    if not found.is_certain:
-        first = "month" if american else "day"
-        reader.counts[f"dates fit day and month in either order; the {first} was taken to come first"] += len(
-            heads
-        )
-    return found.order
 
 
 def _time(reader: Reader, entry: _Entry, order: str) -> datetime:

@@ -62,7 +62,10 @@ class SweepJob(Job):
             report = await finish_sweep(run)
         except GraphMissing:
             return Page(0)  # erased since the run began
-        return Page(0, beside=(report,), shown=(_in_words(report),))
+        quality = report.report
+        grade = "no grade" if quality.nothing_given else quality.quality_grade
+        shown = f"keep the summary: {grade}, {quality.average_completeness:.0%} complete"
+        return Page(0, beside=(report,), shown=(shown,))
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Keep the summary, once for each run; drop old notes and close threads, which no undo takes back."""
@@ -87,8 +90,3 @@ class SweepJob(Job):
 
 def _key(context: JobContext) -> tuple[str, str]:
     return context.graph.name, context.run_id
-
-
-def _in_words(report: SweepReport) -> str:
-    grade = "no grade" if report.report.nothing_given else report.report.quality_grade
-    return f"keep the summary: {grade}, {report.report.average_completeness:.0%} complete"

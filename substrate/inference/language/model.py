@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -145,15 +144,10 @@ class LanguageModel:
 
     async def _request_text(self, messages: Sequence[Message], usage: _Usage) -> str:
         usage.requests += 1
-        with self._provider_errors():
+        try:
             response = await self._send(messages)
             usage.add(response)
             return (response.message.content or "")[:MAX_ANSWER]
-
-    @contextmanager
-    def _provider_errors(self) -> Iterator[None]:
-        try:
-            yield
         except Exception as exc:
             raise Unavailable(f"{self._full_name()} {describe_failure(exc)}") from exc
 

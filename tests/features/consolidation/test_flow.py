@@ -18,8 +18,8 @@ from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate
 from orchestration.upkeep import runner
 from orchestration.upkeep.job import JobContext
+from orchestration.upkeep.ordered_runs import undo_run
 from orchestration.upkeep.runner import Place, Watch, show_job
-from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, EraseMemory, Relate, Remember, Retract, Unrelate
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source

@@ -9,8 +9,8 @@ from orchestration.dependencies import Deps
 from orchestration.features.identity.learning import learning_moments
 from orchestration.features.revaluation.flow import draw_for, judge
 from orchestration.features.revaluation.job import RevaluationJob
+from orchestration.features.revaluation.prompt import Rating
 from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
-from orchestration.upkeep.importance_prompt import Rating
 from orchestration.upkeep.job import JobContext, Page
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract, Supersede, Undo

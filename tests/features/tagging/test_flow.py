@@ -9,8 +9,8 @@ from orchestration.features.tagging.job import TagsJob
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext
+from orchestration.upkeep.ordered_runs import undo_run
 from orchestration.upkeep.runner import Place, Watch, run_job
-from orchestration.upkeep.undoing import undo_run
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract, Supersede
 from schemas.memory import Level

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.transfer.record_consistency import LineFault, RecordCheck, identity_of
+from orchestration.transfer.verification import LineFault, RecordCheck, identity_of
 from schemas.temporal import END_OF_TIME, Period
 
 

@@ -5,14 +5,39 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import typer
+from pydantic import AfterValidator, Field
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.arguments import (
+    Arguments,
+    AsOfArgument,
+    CitizenArgument,
+    KnownAtArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.features.feedback.flow import tell
 from orchestration.features.feedback.kept import list_feedback, take_back
+from schemas.base import (
+    AtMost,
+    Frozen,
+)
+from schemas.base import (
+    Text as TextField,
+)
 from schemas.errors import InvalidRequest
-from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, LearnedFactors
+from schemas.intention import check_not_blank
+from schemas.mind.feedback import (
+    Feedback,
+    FeedbackPage,
+    FeedbackRecord,
+    FeedbackTakenBack,
+    LearnedFactors,
+    MemoryIds,
+    NotChanged,
+)
 from schemas.paging import MOST, Paged
 from substrate.text import count_of
 
@@ -105,3 +130,50 @@ def _show_learned(learned: LearnedFactors, console: Console) -> None:
         console.print(Text(f"factors: {factors}"), soft_wrap=True)
     else:
         support.messages().print(Text("no feedback stands", "bright_black"))
+
+
+class FeedbackArguments(Arguments):
+    citizen_id: CitizenArgument
+    query: Annotated[
+        Annotated[TextField, AfterValidator(check_not_blank)] | None,
+        Field(min_length=1, max_length=20_000, description="The question, as it was recalled with."),
+    ] = None
+    used: Annotated[MemoryIds, Field(description="Ids of the recalled memories that answered it.")] = ()
+    wrong: Annotated[MemoryIds, Field(description="Ids of those that were wrong for it.")] = ()
+    not_changed: Annotated[
+        tuple[NotChanged, ...],
+        AtMost(50),
+        Field(description="Pairs told as a change, `earlier` and `later`, that are none."),
+    ] = ()
+    as_of_time: AsOfArgument = None
+    known_at: KnownAtArgument = None
+
+
+class FeedbackValues(Frozen):
+    feedback_id: str
+    used: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    not_changed: tuple[NotChanged, ...] = ()
+
+    @classmethod
+    def of(cls, told: FeedbackRecord) -> FeedbackValues:
+        return cls(**told.model_dump(include=set(cls.model_fields)))
+
+
+async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
+    told = await client.tell_feedback(given.citizen_id, **fields_of(given, "citizen_id"))
+    return ToolAnswer(f"kept as {told.feedback_id}", FeedbackValues.of(told))
+
+
+TOOLS: Final = (
+    Tool(
+        "feedback",
+        "Say what helped",
+        "Say which memories answered a question, which were wrong, what did not change: later answers go by it.",
+        FeedbackArguments,
+        FeedbackValues,
+        call_feedback,
+        read_only=False,
+        extra=True,
+    ),
+)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import options, support
+from api.client import AsyncSubstrate
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.sharing import contests
 from orchestration.features.sharing import flow as sharing
 from orchestration.features.sharing.contested import list_contested
@@ -20,6 +28,12 @@ from orchestration.features.sharing.values import (
     Shared,
     Withdraw,
 )
+from schemas.base import (
+    Frozen,
+    Identifier,
+    Name,
+)
+from schemas.collectives import CollectiveId
 from schemas.commands import Writer, WriteReceipt
 from schemas.settings import Settings
 
@@ -133,3 +147,71 @@ def _show_contested(page: ContestedPage, console: Console) -> None:
             console.print(Text(f"  {each.by or 'somebody'}: {each.reason}", "bright_black"), soft_wrap=True)
     if not page.memories:
         support.messages().print(Text("nothing is contested", "bright_black"))
+
+
+class ShareArguments(Arguments):
+    citizen_id: CitizenArgument
+    id: Annotated[Identifier, Field(description="Its memory id.")]
+    level: Annotated[Literal["N2", "N3"], Field(description="Which level.")] = "N2"
+    collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
+
+
+class ContestArguments(Arguments):
+    citizen_id: CitizenArgument
+    id: Annotated[Identifier, Field(description="The shared memory.")]
+    reason: Annotated[Name, Field(description="What is wrong.")]
+    level: Annotated[Literal["N2", "N3"], Field(description="Where it is.")] = "N2"
+    collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
+
+
+class SharedValues(Frozen):
+    id: str
+    status: str
+
+    @classmethod
+    def of(cls, shared: Shared) -> SharedValues:
+        return cls(id=shared.id, status=shared.status)
+
+
+class ContestValues(Frozen):
+    statement_id: str
+
+    @classmethod
+    def of(cls, receipt: WriteReceipt) -> ContestValues:
+        return cls(statement_id=str(receipt.id))
+
+
+async def call_share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
+    shared = await client.share(**fields_of(given))
+    against = [one_line(f"contested by {each.by or 'somebody'}: {each.reason}") for each in shared.contested]
+    text = "\n".join((f"{shared.status} as {shared.id}, {len(shared.links)} links", *against))
+    return ToolAnswer(fence(text), SharedValues.of(shared))
+
+
+async def call_contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:
+    receipt = await client.contest(**fields_of(given))
+    return ToolAnswer(f"contested as {receipt.id}", ContestValues.of(receipt))
+
+
+TOOLS: Final = (
+    Tool(
+        "share",
+        "Share a memory",
+        "Copy a memory to a shared level, where others see it; again, to update the copy.",
+        ShareArguments,
+        SharedValues,
+        call_share,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "contest",
+        "Contest a memory",
+        "Say that another's shared memory is wrong.",
+        ContestArguments,
+        ContestValues,
+        call_contest,
+        read_only=False,
+        extra=True,
+    ),
+)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Final
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import options, support
-from orchestration.assembly.displayed_text import visible
+from api.client import AsyncSubstrate
+from api.mcp.answers import Noticed
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+    MaxTokensArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, visible
 from orchestration.features.situation.flow import read_situation
-from orchestration.features.situation.values import MAX_SITUATION_TOKENS, Situation, SituationRequest
+from orchestration.features.situation.values import MAX_SITUATION_TOKENS, MOST_STIMULI, Situation, SituationRequest
+from schemas.base import (
+    AtMost,
+    Name,
+    ShortText,
+)
 
 OPTIONS: Final = {
     **options.named("focus", "since", "max_tokens"),
@@ -52,3 +67,54 @@ def _show(found: Situation, console: Console) -> None:
         console.print(Text(f"{found.left_out} lines had no room in {found.tokens} tokens", "bright_black"))
     for note in (*found.notes, *(f"not read in time: {part}" for part in found.degraded)):
         console.print(Text(f"note: {note}", "bright_black"), soft_wrap=True)
+
+
+class SituationArguments(Arguments):
+    """What reached the citizen, and what it has in mind."""
+
+    citizen_id: CitizenArgument
+    stimuli: Annotated[
+        tuple[Name, ...], AtMost(MOST_STIMULI), Field(description="What reached the citizen, a text each.")
+    ] = ()
+    focus: Annotated[ShortText | None, Field(description="What it has in mind; default: the kept focus.")] = None
+    max_tokens: MaxTokensArgument = MAX_SITUATION_TOKENS
+
+
+class SituationValues(Noticed):
+    """Where a citizen stands: ids of the memories in its working memory, and the rules that are active."""
+
+    citizen_id: str
+    since: datetime | None = None
+    contexts: tuple[str, ...]
+    rules: tuple[str, ...]
+    notes: tuple[str, ...]
+    degraded: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Situation) -> SituationValues:
+        return cls(
+            citizen_id=found.citizen_id,
+            since=found.since,
+            contexts=tuple(context.memory_id for context in found.contexts),
+            rules=tuple(active.rule for active in found.rules),
+            notes=found.notes,
+            degraded=found.degraded,
+        )
+
+
+async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer:
+    found = await client.situation(given.citizen_id, **fields_of(given, "citizen_id"))
+    return ToolAnswer(fence(found.text), SituationValues.of(found))
+
+
+TOOLS: Final = (
+    Tool(
+        "situation",
+        "Begin a cycle",
+        "Read where a citizen stands: state, what to answer to, working memory, rules, what changed.",
+        SituationArguments,
+        SituationValues,
+        call_situation,
+        extra=True,
+    ),
+)

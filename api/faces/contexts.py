@@ -5,12 +5,39 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.contexts.flow import read_agent_log, write_context
-from orchestration.features.contexts.values import AgentLog, AgentLogQuery, ContextReceipt, WriteContext
+from orchestration.features.contexts.values import (
+    MOST_EDGES,
+    MOST_NODES,
+    AgentLog,
+    AgentLogQuery,
+    ContextReceipt,
+    WriteContext,
+)
+from schemas.base import (
+    AtMost,
+    Frozen,
+    Identifier,
+    LongText,
+    Name,
+    ShortText,
+    Unit,
+)
+from schemas.base import (
+    Text as TextField,
+)
 from schemas.commands import Writer
 from schemas.paging import MOST
 
@@ -119,3 +146,48 @@ def _show_log(log: AgentLog, console: Console) -> None:
         console.print(Text(f"{note.context_id}  {line}{tokens}"), soft_wrap=True)
     if not log.notes:
         support.messages().print(Text("no agent noted anything", "bright_black"))
+
+
+class ContextArguments(Arguments):
+    citizen_id: CitizenArgument
+    description: Annotated[LongText, Field(min_length=1, description="What happened.")]
+    action: Annotated[ShortText | None, Field(description="What you did, in short.")] = None
+    nodes: Annotated[tuple[Name, ...], AtMost(MOST_NODES), Field(description="Names of what it is about.")] = ()
+    edges: Annotated[
+        tuple[ShortText, ...], AtMost(MOST_EDGES), Field(description="Each `source|TYPE|target`.")
+    ] = ()
+    emotion: Annotated[TextField | None, Field(description="One feeling.")] = None
+    result: Annotated[ShortText | None, Field(description="positive, negative, complex.")] = None
+    rule: Annotated[ShortText | None, Field(description="What to do next time.")] = None
+    certainty: Annotated[Unit | None, Field(description="How sure, 0 to 1.")] = None
+    outcome_of: Annotated[Identifier | None, Field(description="The prediction it answers.")] = None
+
+
+class ContextValues(Frozen):
+    id: str
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, receipt: ContextReceipt) -> ContextValues:
+        return cls(id=receipt.context_id, warnings=receipt.warnings)
+
+
+async def call_write_context(client: AsyncSubstrate, given: ContextArguments) -> ToolAnswer:
+    receipt = await client.write_context(**fields_of(given))
+    said = "written before as" if receipt.duplicate else "written as"
+    text = "\n".join((f"{said} {receipt.context_id}", *map(one_line, receipt.warnings)))
+    return ToolAnswer(fence(text), ContextValues.of(receipt))
+
+
+TOOLS: Final = (
+    Tool(
+        "write_context",
+        "Write what happened",
+        "Write an episode with names, edges, feeling and result; it is stored as a whole.",
+        ContextArguments,
+        ContextValues,
+        call_write_context,
+        read_only=False,
+        extra=True,
+    ),
+)

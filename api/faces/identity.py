@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Annotated, Final
 
 import typer
@@ -11,9 +12,22 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.answers import Noticed
+from api.mcp.arguments import (
+    Arguments,
+    AsOfArgument,
+    CitizenArgument,
+    KnownAtArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, times_of
+from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.identity.declared_self import introduce
 from orchestration.features.identity.flow import read_identity, read_identity_diff
-from orchestration.features.identity.values import Between, Identity, IdentityDiff, WhoIs
+from orchestration.features.identity.values import AttachedRule, Between, Identity, IdentityDiff, WhoIs
+from schemas.base import (
+    Frozen,
+)
 from schemas.mind.state import Felt
 from substrate.text import count_of
 
@@ -133,3 +147,102 @@ def _format_state(state: Felt) -> str:
     goal = [] if state.goal is None else [f"goal: {formatting.to_line(state.goal)}"]
     parts = [f"energy {state.energy:.2f}", *map(formatting.to_line, felt), *goal]
     return "state: " + ", ".join([*parts, *(["drives: " + ", ".join(drives)] if drives else [])])
+
+
+RULES_SHOWN, FEELINGS_SHOWN = 5, 4
+
+
+class IdentityArguments(Arguments):
+    citizen_id: CitizenArgument
+    as_of_time: AsOfArgument = None
+    known_at: KnownAtArgument = None
+
+
+class EntityValues(Frozen):
+    """An entity, how many memories point to it, their emotions by name with counts, and the rules attached."""
+
+    id: str
+    name: str
+    type: str
+    appearances: int
+    emotions: dict[str, int]
+    rules: tuple[AttachedRule, ...]
+
+
+class PersonValues(Frozen):
+    """A person of the citizen, what it is to the citizen if told, and how many own memories mention it."""
+
+    id: str
+    name: str
+    relation: str | None = None
+    appearances: int
+
+
+class IdentityValues(Noticed):
+    """Who a citizen is: the name and role that it told of itself, its people, and what its memories point to.
+
+    Energy, emotions and goal are those of the same moment.
+    """
+
+    citizen_id: str
+    as_of_time: datetime
+    known_at: datetime
+    name: str | None = None
+    role: str | None = None
+    people: tuple[PersonValues, ...] = ()
+    entities: tuple[EntityValues, ...]
+    energy: float
+    emotions: dict[str, float]
+    goal: str | None = None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, identity: Identity) -> IdentityValues:
+        entities = tuple(
+            EntityValues(
+                id=entity.node_id, type=entity.node_type, **entity.model_dump(exclude={"node_id", "node_type"})
+            )
+            for entity in identity.entities
+        )
+        people = tuple(
+            PersonValues(id=person.node_id, **person.model_dump(exclude={"node_id"})) for person in identity.people
+        )
+        return cls(
+            name=None if identity.name is None else identity.name.value,
+            role=None if identity.role is None else identity.role.value,
+            people=people,
+            entities=entities,
+            energy=identity.state.energy,
+            emotions=identity.state.emotion_vector,
+            goal=identity.state.goal,
+            **identity.model_dump(include={"citizen_id", "as_of_time", "known_at", "notes"}),
+        )
+
+
+async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
+    citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
+    introduced = introduce(citizen)
+    lines = [] if introduced is None else [one_line(introduced)]
+    lines += [one_line(f"Rule: {value.rule}") for value in citizen.values[:RULES_SHOWN]]
+    if citizen.temperament is not None:
+        felt = [f"{name} {share:.2f}" for name, share in citizen.temperament.emotions.items()]
+        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))
+    lines += [
+        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
+        for entity in citizen.entities
+    ]
+    return ToolAnswer(
+        fence("\n".join(lines) or "No identity yet: nothing was remembered."), IdentityValues.of(citizen)
+    )
+
+
+TOOLS: Final = (
+    Tool(
+        "identity",
+        "Who a citizen is",
+        "Show who a citizen is, or was: the entities that most of its memories point to, and its state.",
+        IdentityArguments,
+        IdentityValues,
+        call_identity,
+    ),
+)

@@ -5,12 +5,29 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.answers import Noticed
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.rules import flow as rule_checks
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
+from schemas.base import (
+    AtMost,
+    Frozen,
+    Name,
+)
+from schemas.base import (
+    Text as TextField,
+)
 from substrate.text import count_of
 
 OPTIONS: Final = {
@@ -122,3 +139,65 @@ def _show_verdict(verdict: RulesVerdict, console: Console) -> None:
         console.print(Text(formatting.shorten(line, 200), "magenta"), soft_wrap=True)
     for note in verdict.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", "dim"))
+
+
+class CheckRulesArguments(Arguments):
+    citizen_id: CitizenArgument
+    action: Annotated[TextField, Field(description="What you are about to do, in words.")]
+    nodes: Annotated[tuple[Name, ...], AtMost(32), Field(description="Names that it is about.")] = ()
+
+
+MOST_RULES: Final = 8
+"""So many rules that speak are shown to a model, the gravest."""
+
+
+class RuleValues(Frozen):
+    """What an action does to a rule: it is broken, doubtful or kept."""
+
+    rule: str
+    outcome: str
+    severity: str
+    why: str
+
+    def line(self) -> str:
+        return one_line(f"- {self.outcome} ({self.severity}): {self.rule} ({self.why})")
+
+
+class VerdictValues(Noticed):
+    """`verdict`: allow, warn, block or unchecked."""
+
+    verdict: str
+    why: str
+    overridden: bool = False
+    rules: tuple[RuleValues, ...] = ()
+
+    @classmethod
+    def of(cls, verdict: RulesVerdict) -> VerdictValues:
+        rules = tuple(
+            RuleValues(rule=each.rule, outcome=each.outcome, severity=each.severity, why=each.why)
+            for each in verdict.rules[:MOST_RULES]
+        )
+        return cls(verdict=verdict.verdict, why=verdict.why, overridden=verdict.overridden, rules=rules)
+
+    def text(self) -> str:
+        return "\n".join((one_line(f"{self.verdict}: {self.why}"), *(rule.line() for rule in self.rules)))
+
+
+async def call_check_rules(client: AsyncSubstrate, given: CheckRulesArguments) -> ToolAnswer:
+    verdict = await client.check_rules(**fields_of(given))
+    values = VerdictValues.of(verdict)
+    return ToolAnswer(fence(values.text()), values)
+
+
+TOOLS: Final = (
+    Tool(
+        "check_rules",
+        "Check an action",
+        "Ask before you act: allow, warn, block, or unchecked (no permission), by the citizen's rules.",
+        CheckRulesArguments,
+        VerdictValues,
+        call_check_rules,
+        read_only=False,
+        extra=True,
+    ),
+)

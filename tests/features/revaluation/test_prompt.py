@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.upkeep.importance_prompt import (
+from orchestration.features.revaluation.prompt import (
     Rating,
     is_supported,
     may_be_judged,

@@ -5,13 +5,27 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.answers import Noticed
+from api.mcp.arguments import (
+    Arguments,
+    CitizenArgument,
+)
+from api.mcp.tool import Tool, ToolAnswer, fields_of
+from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.imagination.flow import imagine as imagine_now
 from orchestration.features.imagination.predictions import read_calibration
 from orchestration.features.imagination.values import Calibration, Imagination, Imagine
+from schemas.base import (
+    AtMost,
+    Flag,
+    Name,
+)
 from substrate.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}
@@ -85,3 +99,57 @@ def _show_calibration(told: Calibration, console: Console) -> None:
         console.print(f"  {one.from_share:.0%} to {one.to_share:.0%}: {said} ({one.count})")
     for month in told.over_time:
         console.print(f"  {month.month}: Brier {month.brier:.3f} over {month.answered}")
+
+
+class ImagineArguments(Arguments):
+    citizen_id: CitizenArgument
+    action: Annotated[Name, Field(description="What you think of doing.")]
+    nodes: Annotated[tuple[Name, ...], AtMost(64), Field(description="Names of whom or what it is about.")] = ()
+    emotion: Annotated[Name | None, Field(description="What you feel now.")] = None
+    keep: Annotated[Flag, Field(description="Keep the prediction, for outcome_of.")] = False
+
+
+class ImagineValues(Noticed):
+    enough: bool
+    results: dict[str, float]
+    prediction_id: str | None = None
+
+    @classmethod
+    def of(cls, told: Imagination) -> ImagineValues:
+        return cls(enough=told.enough, results=told.results, prediction_id=told.prediction_id)
+
+
+def imagination_text(told: Imagination) -> str:
+    """The shares in a line each, then the nearest cases with what came of them."""
+    lines = [
+        f"{kind}: {_shares(shares)}" for kind, shares in (("results", told.results), ("feelings", told.emotions))
+    ]
+    if not told.enough:
+        lines = [f"too few to say ({told.cases} cases with a result); usually {_shares(told.usual) or 'unknown'}"]
+    for case in told.nearest:
+        rule = f"; rule: {case.rule}" if case.rule else ""
+        lines.append(one_line(f"- {case.description or case.name} -> {case.result or 'no result'}{rule}"))
+    return "\n".join([*lines, *map(one_line, told.notes)])
+
+
+def _shares(shares: dict[str, float]) -> str:
+    return one_line(", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
+
+
+async def call_imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer:
+    told = await client.imagine(**fields_of(given))
+    return ToolAnswer(fence(imagination_text(told)), ImagineValues.of(told))
+
+
+TOOLS: Final = (
+    Tool(
+        "imagine",
+        "Imagine an outcome",
+        "Say what came of an action before.",
+        ImagineArguments,
+        ImagineValues,
+        call_imagine,
+        read_only=False,
+        extra=True,
+    ),
+)

@@ -1,0 +1,247 @@
+"""`substrate quarantine`: hide what came from a distrusted source, list it, release it, or make it final."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import formatting, options, support
+from orchestration.dependencies import Deps
+from orchestration.features.withholding import quarantine as flow
+from orchestration.features.withholding import retention as policies_flow
+from orchestration.features.withholding.values import (
+    SELECTS,
+    PoliciesAnswer,
+    Policy,
+    PolicyReach,
+    Quarantine,
+    QuarantineChange,
+    QuarantineRequest,
+    SetPolicy,
+)
+from schemas.collectives import GraphRequest, owner_of
+from schemas.errors import InvalidRequest
+from schemas.memory import graph_key
+from schemas.settings import Settings
+from schemas.temporal import Instant
+from substrate.text import count_of
+
+OPTIONS: Final = {
+    **options.GRAPH,
+    **options.named("source", "speaker", "tag", "note", "by", "until"),
+    "episode_id": "--episode",
+    "key_id": "--key",
+}
+By = Annotated[str, typer.Option(metavar="SOURCE", help="The source that orders it; more trust reaches more.")]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def quarantine(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    collective: options.Collective = None,
+    source: Annotated[str | None, typer.Option(help="What this source wrote: tool, ingestion, …")] = None,
+    episode: Annotated[str | None, typer.Option(metavar="ID", help="What came from this conversation.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="ID", help="What was written with this key.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="What this speaker said.")] = None,
+    tag: Annotated[str | None, typer.Option(help="What has this tag.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="What was written from then on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="What was written before.")] = None,
+    note: Annotated[str | None, typer.Option(help="A reason, for the list.")] = None,
+    by: By = "citizen",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be hidden.")] = False,
+    show: Annotated[str | None, typer.Option(metavar="ID", help="Show a quarantine.")] = None,
+    release: Annotated[str | None, typer.Option(metavar="ID", help="Bring back what it hid.")] = None,
+    retract: Annotated[str | None, typer.Option(metavar="ID", help="Make it final.")] = None,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Hide what came from a source, and what follows from it; without a choice, list the quarantines.
+
+    All that is given must fit. Hidden memories stand in no answer about now; --release brings them back.
+    """
+    settings = support.read_settings(ctx)
+    graph = {"citizen_id": citizen, **options.graph(level, collective)}
+    chosen = {
+        "source": source,
+        "episode_id": episode,
+        "key_id": key,
+        "speaker": speaker,
+        "tag": tag,
+        "since": support.parse_time_option("--since", since),
+        "until": support.parse_time_option("--until", until),
+    }
+    given = support.drop_unset(chosen)
+    named = [each for each in (show, release, retract) if each is not None]
+    if len(named) + bool(given) > 1:
+        raise InvalidRequest(f"--show, --release, --retract and a choice ({', '.join(SELECTS)}): give one of them")
+    if given:
+        fields = {**graph, **given, "by": by, "dry_run": dry_run, **support.drop_unset({"note": note})}
+        request = support.validate(QuarantineRequest, fields, OPTIONS)
+        answer = support.in_store(settings, lambda deps, now: flow.quarantine(request, deps, now), request)
+        support.print_answer(answer, _show, as_json=as_json)
+        return
+    change = support.validate(QuarantineChange, {**graph, "by": by}, OPTIONS)
+    if not named:
+        _list(settings, change, as_json=as_json)
+        return
+    answer = support.in_store(settings, _action(change, show, release, retract), change)
+    support.print_answer(answer, _show, as_json=as_json)
+
+
+type _Flow = Callable[[Deps, Instant], Awaitable[Quarantine]]
+
+
+def _action(change: QuarantineChange, show: str | None, release: str | None, retract: str | None) -> _Flow:
+    if show is not None:
+        return lambda deps, _: flow.read_quarantine(show, change, deps)
+    if release is not None:
+        return lambda deps, now: flow.release(release, change, deps, now)
+    return lambda deps, now: flow.retract(str(retract), change, deps, now)
+
+
+def _list(settings: Settings, request: GraphRequest, *, as_json: bool) -> None:
+    found = support.in_store(settings, lambda deps, _: flow.list_quarantines(request, deps), request).quarantines
+    for each in found:
+        support.print_answer(each, _show, as_json=as_json)
+    if not found and not as_json:
+        support.messages().print(Text("nothing was quarantined", "bright_black"))
+
+
+def _show(shown: Quarantine, console: Console) -> None:
+    counts = ", ".join(
+        (
+            f"{count_of(shown.memories, 'memory')} and {count_of(shown.links, 'link')} hidden",
+            f"{shown.taken_back:,} taken back",
+            f"{count_of(shown.feedback, 'feedback')} put aside",
+            f"{shown.kept:,} kept",
+            f"{shown.refused:,} refused",
+        )
+    )
+    name = shown.id or f"of {owner_of(graph_key(shown.level, shown.collective), shown.citizen_id)}"
+    console.print(Text.assemble((shown.status.replace("_", " "), "bold"), f" {name}: {counts}"), soft_wrap=True)
+    for thing in shown.things:
+        described = f"{formatting.to_line(thing.id)} {formatting.to_line(thing.name)}".strip()
+        why = thing.why.replace("_", " ")
+        console.print(Text(f"  {thing.fate.replace('_', ' ')}: {described} ({why})"), soft_wrap=True)
+    if shown.not_released:
+        console.print(Text(f"  {shown.not_released:,} were changed since and stay as they are", "yellow"))
+    if shown.status == "hidden":
+        before = shown.known_before.isoformat().replace("+00:00", "Z")
+        console.print(Text(f"  the present before: --known-at {before}", "bright_black"), soft_wrap=True)
+
+
+POLICY_OPTIONS: Final = {
+    **options.GRAPH,
+    **options.named("source", "tag", "keep_days", "keep_newest", "age", "by", "confirm"),
+    "node_type": "--type",
+}
+
+
+@app.command()
+def retention(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="The name of a policy; without one, all are listed.")] = None,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    collective: options.Collective = None,
+    source: Annotated[str | None, typer.Option(help="Only what this source wrote: tool, ingestion, …")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only what has this tag.")] = None,
+    node_type: options.NodeType = None,
+    keep_days: Annotated[float | None, typer.Option(help="Keep what is younger than so many days.")] = None,
+    keep_newest: Annotated[int | None, typer.Option(help="Keep so many of the newest.")] = None,
+    until_resolved: Annotated[bool, typer.Option("--until-resolved", help="Keep what is not resolved.")] = False,
+    age: Annotated[str, typer.Option(help="Count from when it was `written`, or `happened`.")] = "written",
+    erase: Annotated[bool, typer.Option("--erase", help="Remove for good instead of retracting.")] = False,
+    by: By = "citizen",
+    confirm: Annotated[
+        int | None, typer.Option(help="The count that it reaches, if that is more than half of the graph.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what it reaches.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the policy; what it reached stays so.")] = False,
+    as_json: options.AnswerAsJson = False,
+) -> None:
+    """Store a policy, show what it reaches, remove it, or list all.
+
+    The job `retention` of `substrate upkeep run` retracts what the policies do not keep; the job `erasure` removes
+    what those with --erase do not keep, and runs only where it is named.
+    """
+    settings = support.read_settings(ctx)
+    graph = {"citizen_id": citizen, **options.graph(level, collective)}
+    keeps = support.drop_unset({"keep_days": keep_days, "keep_newest": keep_newest})
+    if until_resolved:
+        keeps["keep_until_resolved"] = True
+    if name is None:
+        if keeps or remove:
+            raise InvalidRequest(
+                "a policy needs a name", remedy="Example: substrate retention news --keep-days 30."
+            )
+        choice = support.validate(GraphRequest, graph, POLICY_OPTIONS)
+        policies = support.in_store(settings, lambda deps, _: policies_flow.list_policies(choice, deps), choice)
+        support.print_answer(policies, _show_policies, as_json=as_json)
+        return
+    if not keeps:
+        choice = support.validate(GraphRequest, graph, POLICY_OPTIONS)
+        _show_or_remove(settings, name, choice, remove=remove, as_json=as_json)
+        return
+    chosen = support.drop_unset({"source": source, "tag": tag, "node_type": node_type, "confirm": confirm})
+    fields: dict[str, Any] = {**graph, **keeps, **chosen, "age": age, "by": by, "dry_run": dry_run}
+    policy = support.validate(SetPolicy, {**fields, "action": "erase" if erase else "retract"}, POLICY_OPTIONS)
+    support.validate(Policy, {"name": name, "rule": policy.rule()}, {"name": "NAME"})
+    reach = support.in_store(settings, lambda deps, now: policies_flow.set_policy(name, policy, deps, now), policy)
+    support.print_answer(reach, _show_reach, as_json=as_json)
+
+
+def _show_or_remove(settings: Settings, name: str, choice: GraphRequest, *, remove: bool, as_json: bool) -> None:
+    if remove:
+        removed = support.in_store(
+            settings, lambda deps, _: policies_flow.remove_policy(name, choice, deps), choice
+        )
+        support.print_answer(removed, _show_removed_policy, as_json=as_json)
+    else:
+        reach = support.in_store(
+            settings, lambda deps, now: policies_flow.show_policy(name, choice, deps, now), choice
+        )
+        support.print_answer(reach, _show_reach, as_json=as_json)
+
+
+def _show_policies(answer: PoliciesAnswer, console: Console) -> None:
+    for policy in answer.policies:
+        console.print(Text(_describe_policy(policy)), soft_wrap=True)
+    if not answer.policies:
+        support.messages().print(Text("no policies: everything is kept", "bright_black"))
+
+
+def _show_removed_policy(policy: Policy, console: Console) -> None:
+    console.print(Text(f"removed {_describe_policy(policy)}"), soft_wrap=True)
+
+
+def _show_reach(reach: PolicyReach, console: Console) -> None:
+    console.print(Text(_describe_policy(reach.policy)), soft_wrap=True)
+    counts = f"reaches {reach.reached:,} of {reach.total:,} memories"
+    console.print(Text(f"  {counts}{'' if reach.stored else '; nothing was stored'}"))
+    for memory in reach.shown:
+        console.print(Text(f"  {formatting.to_line(memory.id)} {formatting.to_line(memory.name)}"), soft_wrap=True)
+    if reach.asks:
+        console.print(Text(f"  more than half of them: --confirm {reach.reached} says that you mean it", "yellow"))
+
+
+def _describe_policy(policy: Policy) -> str:
+    """A policy in words, such as "news: of source tool keep 30 days; else retract"."""
+    rule = policy.rule
+    about = [f"of source {rule.source}"] if rule.source else []
+    about += [f"with tag {rule.tag}"] if rule.tag else []
+    about += [f"of type {rule.node_type}"] if rule.node_type else []
+    kept = [f"{rule.keep_days:g} days since {rule.age}"] if rule.keep_days is not None else []
+    kept += [f"the {rule.keep_newest:,} newest"] if rule.keep_newest is not None else []
+    kept += ["what is not resolved"] if rule.keep_until_resolved else []
+    words = " ".join((*about, "keep", " or ".join(kept)))
+    return f"{formatting.to_line(policy.name)}: {words}; else {rule.action}"
