@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Service, problem_in
-from tests.acceptance.test_cli import Command
+from tests.acceptance.test_cli import Command, wordless_commands
 from tests.acceptance.test_mcp import over_http, text_of
+
+__all__ = ["wordless_commands"]
 
 CHAT = (
     (9, "The boiler in the shop is broken again, I'm stuck: the landlord doesn't answer."),

@@ -12,7 +12,9 @@ import pytest
 from api.client import Substrate
 from schemas.errors import Conflict, NotFound
 from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
-from tests.acceptance.test_cli import Command
+from tests.acceptance.test_cli import Command, wordless_commands
+
+__all__ = ["wordless_commands"]
 
 PLAN: dict[str, Any] = {
     "description": "Kai showed Egor the plan, and Egor criticized it.",
