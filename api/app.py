@@ -19,23 +19,13 @@ from api.asgi.disconnects import DisconnectMiddleware
 from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.pages import REFERENCE
+from api.request_parsing import bind
 from api.routes import (
-    bind,
     commands,
-    episodes,
-    files,
-    health,
-    keys,
     links,
     memories,
-    receipts,
-    resonance,
-    retrieval,
-    upkeep,
-    upkeep_runs,
-    validation,
 )
-from api.routes.operations import MIND, SHARED, UPKEEP
+from api.routes.operations import AFTER, BEFORE
 from api.runtime.idle_upkeep import OrderedRuns, Traffic, give_memory_back, note_traffic
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder
@@ -159,12 +149,9 @@ def create_app(
 
 
 def _routers() -> Iterator[APIRouter]:
-    yield from (retrieval.router, resonance.router, bind.router(SHARED))
-    for routes in (memories, links, commands, receipts, episodes, files):
-        yield routes.router
-    yield bind.router(MIND)
-    yield from (upkeep.router, upkeep_runs.router, bind.router(UPKEEP))
-    yield from (validation.router, keys.router, health.router)
+    yield bind.router(BEFORE)
+    yield from (memories.router, links.router, commands.router)
+    yield bind.router(AFTER)
 
 
 @asynccontextmanager

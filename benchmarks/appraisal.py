@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import orjson
 
 from substrate.emotions import normal_emotions
-from substrate.text import stems
+from substrate.language.text import stems
 
 SENTENCES: Final = Path(__file__).parent / "sentences"
 FIELDS: Final = (

@@ -16,7 +16,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.life import USER, Message
-from substrate.text import words
+from substrate.language.text import words
 
 DIRECTORY: Final = Path(__file__).parent / "pairs"
 SETS: Final = ("tune", "sealed")

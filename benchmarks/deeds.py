@@ -19,9 +19,9 @@ from typing import Any, Final
 import orjson
 
 from orchestration.appraisal.deeds import End, read_deeds
-from orchestration.appraisal.languages import language
-from orchestration.appraisal.name_data import language_of
-from substrate.text import name_key
+from orchestration.appraisal.names import name_language
+from substrate.language.languages import Language
+from substrate.language.text import name_key
 
 SENTENCES: Final = Path(__file__).parent / "deeds"
 ENOUGH: Final = 0.85
@@ -48,7 +48,9 @@ def read_rows(half: str) -> list[Mapping[str, Any]]:
 def read_links(text: str, code: str) -> set[tuple[str, str, str]]:
     """The links that a text tells, with names for ids."""
     names = {name_key(name): End(name, kind) for kind, listed in KINDS.items() for name in listed}
-    return {deed[:3] for deed in read_deeds(text, names, WRITER, language(language_of(text, code)), types=TYPES)}
+    return {
+        deed[:3] for deed in read_deeds(text, names, WRITER, Language.of(name_language(text, code)), types=TYPES)
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

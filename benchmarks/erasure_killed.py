@@ -35,7 +35,6 @@ from orchestration.features.feedback.flow import tell
 from orchestration.features.imagination.flow import imagine
 from orchestration.features.imagination.values import Imagine
 from orchestration.features.mirror.folder import Folder
-from orchestration.features.sharing.copy_erasure import erase
 from orchestration.features.sharing.flow import share
 from orchestration.features.sharing.values import Share, Shared
 from orchestration.ingestion.formats import File, FileSet, parse
@@ -45,6 +44,7 @@ from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
+from orchestration.writing.copy_erasure import erase
 from orchestration.writing.erasure import erase_memories
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, Remember, Writer
 from schemas.errors import NotFound, SubstrateError

@@ -37,7 +37,7 @@ from orchestration.ranking.confidence import HITS, Evidence, Hit, weigh_stems
 from orchestration.ranking.texts import BARE_TYPES
 from orchestration.retrieval import RankedCandidates, rank_candidates
 from schemas.intention import RetrievalIntention
-from substrate.text import words
+from substrate.language.text import words
 
 CATEGORY_5, ABSTENTION = "LoCoMo category 5", "BEAM abstention"
 ANSWERED: Final = frozenset((ANSWERABLE, PRESENT, PAST, TIME, INSTRUCTION))

@@ -48,7 +48,7 @@ from schemas.stream import ActivationTiers, ConsciousnessStream
 from schemas.temporal import END_OF_TIME, TemporalMode
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.emotions import normal_emotions
-from substrate.text import query_words
+from substrate.language.text import query_words
 
 NODES, LINKS = 40, 100
 """Memories and links of each level."""

@@ -5,8 +5,8 @@
 Stores the hundred facts of each file of benchmarks/tongues as a citizen's chat and asks its hundred questions: the
 share of facts that come first, among the first five and ten, and the mean reciprocal rank. The others of a file
 are the distractors of each; `--all-in-one` stores all files as chats of one citizen. BM25 is that of the other
-benchmarks, `BM25 of pairs` the same over the words of `substrate.text`; cosine uses the embedder of the settings
-and is left out where that is `none`. Every fourth fact is held back: no rule was chosen on it.
+benchmarks, `BM25 of pairs` the same over the words of `substrate.language.text`; cosine uses the embedder of the
+settings and is left out where that is `none`. Every fourth fact is held back: no rule was chosen on it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from benchmarks.chat_answers import Probe, ask, open_store, store_chat
 from benchmarks.datasets import Conversation, Question, Turn
 from benchmarks.life import Message
 from benchmarks.time_phrases import ranking
-from substrate.text import words
+from substrate.language.text import words
 
 DIRECTORY: Final = Path(__file__).parent / "tongues"
 CITIZEN: Final = "polyglot"

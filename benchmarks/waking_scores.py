@@ -11,7 +11,7 @@ from typing import Any, Final
 from benchmarks.life import Life, Person, Waking
 from benchmarks.scoring import recall_at
 from orchestration.features.identity.values import Identity
-from substrate.text import name_key
+from substrate.language.text import name_key
 
 CUTOFF: Final = 10
 ROLES: Final = frozenset(("user", "assistant", "system", "tool", "human", "ai"))

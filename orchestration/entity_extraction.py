@@ -33,9 +33,10 @@ from substrate.connection.kept_reads import Reads
 from substrate.connection.together import together
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.inference.language.model import ModelRequest
+from substrate.language.languages import DEFAULT_LANGUAGE
+from substrate.language.text import query_words, search_form, word_language
 from substrate.store.lexicon import LexiconRows, look_up
 from substrate.store.vocabulary import Vocabulary, merge_vocabularies, read_vocabulary
-from substrate.text import DEFAULT_LANGUAGE, query_words, search_form, word_language
 
 
 class Extraction(NamedTuple):

@@ -12,12 +12,15 @@ from substrate.store.kept import CORE, Kept
 if TYPE_CHECKING:
     from orchestration.upkeep.job import Job
 
-type SectionName = Literal["contested", "learned", "offers", "pressure", "rules", "by_shape"]
+type SectionName = Literal[
+    "contested", "learned", "offers", "pressure", "rules", "by_shape", "calibration", "outcome"
+]
 """What an answer may have of a feature.
 
 - `contested`: who contests the shared memories that are shown. `offers`: the open ones, for a waking.
 - `learned`: what the feedback of the citizen teaches the ranking. `pressure`: that of reality, for a waking.
 - `rules`: those in force, for an answer that tells them. `by_shape`: the answer to a resonance by shape.
+- `calibration`: how right the predictions of a citizen were. `outcome`: what came of one, see the feature.
 """
 type Section = Callable[..., Awaitable[Any]]
 

@@ -6,8 +6,8 @@ import unicodedata
 from hashlib import blake2b
 from typing import Final
 
+from substrate.language.text import name_key
 from substrate.store.rows import LinkName
-from substrate.text import name_key
 
 MAX_IDENTIFIER: Final = 200
 PERSON: Final = "person:"
@@ -67,3 +67,8 @@ def link_name(link_id: str) -> LinkName:
     if len(parts) == 3:
         return LinkName(link_id, (parts[0], parts[2]), None)
     return LinkName(link_id, None, handle(link_id))
+
+
+def copy_id(graph: str, record_id: str) -> str:
+    """The id of the copy of a memory, or of a link with an id of its own, of the graph with this name."""
+    return f"s_{blake2b(f'{graph}\n{record_id}'.encode(), digest_size=10).hexdigest()}"

@@ -31,7 +31,7 @@ from schemas.errors import InvalidRequest, Unavailable
 from schemas.intention import Rerank
 from schemas.language_model import ModelCall
 from substrate.inference.language.model import Message, ModelRequest
-from substrate.text import stems
+from substrate.language.text import stems
 
 RERANKED: Final = 30
 """How many of the best are reranked: an answer seldom shows more, and each one costs the model time."""

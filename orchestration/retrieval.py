@@ -60,7 +60,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
 from substrate.connection.together import together
 from substrate.emotions import normal_emotions
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 
 class Asking(NamedTuple):

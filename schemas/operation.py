@@ -179,10 +179,11 @@ def group(tag: str, *operations: Operation) -> tuple[Operation, ...]:
 
 def collect(*groups: Iterable[Operation]) -> tuple[Operation, ...]:
     """All operations in their order. Raises ValueError for two of one name or of one address."""
-    collected: dict[str, Operation] = {}
-    for operation in chain.from_iterable(groups):
+    collected = tuple(chain.from_iterable(groups))
+    seen: dict[str, Operation] = {}
+    for operation in collected:
         for key in (operation.name, operation.address):
-            if key in collected:
-                raise ValueError(f"two operations are {key!r}: {collected[key].run} and {operation.run}")
-            collected[key] = operation
-    return tuple(dict.fromkeys(collected.values()))
+            if key in seen:
+                raise ValueError(f"two operations are {key!r}: {seen[key].run} and {operation.run}")
+            seen[key] = operation
+    return collected

@@ -21,8 +21,8 @@ from schemas.settings import Settings, StoreSettings
 from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.engine.repair import LogCut
+from substrate.language.text import count_of
 from substrate.store.revoked_keys import read_former_keys
-from substrate.text import count_of
 
 app = typer.Typer(add_completion=False)
 

@@ -33,8 +33,8 @@ from schemas.settings import Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
 from substrate.graphs.names import graph_name
+from substrate.language.text import count_of
 from substrate.store import reader, rows
-from substrate.text import count_of
 
 ASKED_AGAIN: Final = "Why do we no longer filter by time inside the vector search?"
 BEFORE_THE_CHANGE: Final = datetime(2025, 8, 1, tzinfo=UTC)

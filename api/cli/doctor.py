@@ -36,9 +36,9 @@ from substrate.graphs.names import origin_of
 from substrate.graphs.registry import Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
+from substrate.language.text import count_of
 from substrate.store import archive, reader, unfinished_erasures
 from substrate.store.upkeep import count_unreadable
-from substrate.text import count_of
 
 SLOW_TRIP_MS: Final = 20.0
 TRIPS: Final = 20

@@ -13,7 +13,7 @@ from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS = {
     **options.GRAPH,

@@ -22,7 +22,7 @@ from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.temporal import Instant, KnownMoment, to_instant
 from substrate.graphs.names import origin_of
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective", "known_at": "--known-at"}
 

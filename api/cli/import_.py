@@ -19,7 +19,7 @@ from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 from substrate.connection.patience import LOAD_PATIENCE_S, patient
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 app = typer.Typer(add_completion=False)
 

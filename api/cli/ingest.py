@@ -31,7 +31,7 @@ from schemas.memory import GraphKey, Level
 from schemas.responses import IngestReport
 from schemas.settings import Settings
 from substrate.connection.patience import LOAD_PATIENCE_S, patient
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 FAULTS_SHOWN = 10
 EXIT_REFUSED = 5

@@ -9,7 +9,7 @@ from api.cli import support
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.settings import Settings
 from schemas.upkeep import ReembedReport
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 EXIT_INTERRUPTED = 130
 

@@ -19,9 +19,9 @@ from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.graphs.graph import Graph
+from substrate.language.text import count_of
 from substrate.store import lease, reader
 from substrate.store.runs import RunRecord
-from substrate.text import count_of
 
 EXIT_FAILED: Final = 1
 FOREGROUND_SHARE: Final = 0.25

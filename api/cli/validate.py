@@ -20,7 +20,7 @@ from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
 from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 EXIT_ERRORS_FOUND: Final = 5
 SHOWN: Final = 10

@@ -39,7 +39,7 @@ from schemas.mind.feedback import (
     NotChanged,
 )
 from schemas.paging import MOST, Paged
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, **options.named("used", "wrong", "not_changed"), "feedback_id": "--id"}
 

@@ -29,7 +29,7 @@ from schemas.base import (
     Frozen,
 )
 from schemas.mind.state import Felt
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, "limit": "--limit"}
 

@@ -26,7 +26,7 @@ from schemas.base import (
     Flag,
     Name,
 )
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}
 

@@ -19,7 +19,7 @@ from schemas.errors import NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
 from substrate.graphs.names import origin_of
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 app = typer.Typer(add_completion=False)
 

@@ -19,7 +19,7 @@ from orchestration.features.revaluation.values import (
     JudgementsAnswer,
 )
 from schemas.errors import InvalidRequest
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {"count": "--count", "seed": "--seed", "judgements": "--set"}
 TEXT_SHOWN: Final = 160

@@ -28,7 +28,7 @@ from schemas.base import (
 from schemas.base import (
     Text as TextField,
 )
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {
     **options.QUESTION,

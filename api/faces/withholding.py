@@ -28,7 +28,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import graph_key
 from schemas.settings import Settings
 from schemas.temporal import Instant
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 OPTIONS: Final = {
     **options.GRAPH,

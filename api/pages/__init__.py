@@ -12,7 +12,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
-from api.security.permissions import PUBLIC, requires
+from api.security.permissions import requires
+from schemas.operation import PUBLIC
 
 
 class Page(NamedTuple):

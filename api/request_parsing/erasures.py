@@ -12,13 +12,12 @@ from api.request_parsing.etags import refuse_if_match
 from api.request_parsing.writes import WriteContext
 from api.runtime.runtime import Runtime
 from api.security.permissions import REMEDY, Caller, shared_scope
-from orchestration.features.sharing import copy_erasure
-from orchestration.writing import erasure
+from orchestration.writing import copy_erasure, erasure
 from schemas.base import Identifier, Request
 from schemas.collectives import GraphRequest
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Writer
 from schemas.commands.erasure import WITH_COPIES
-from schemas.errors import Fault, Forbidden
+from schemas.errors import Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
@@ -45,7 +44,7 @@ class EpisodeErasureRequest(GraphRequest, CitizenErasureRequest):
 async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     """Erase from the open store, and rewrite the files of an embedded engine so that they hold none of it.
 
-    Raises what `orchestration.features.sharing.copy_erasure.erase` raises. An interrupted erasure is finished when
+    Raises what `orchestration.writing.copy_erasure.erase` raises. An interrupted erasure is finished when
     the store is opened again.
     """
     directory = None if runtime.engine is None else runtime.engine.directory
@@ -67,8 +66,6 @@ async def erase_and_report(
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
         raise invalid_request(faults) from error
-    if writing.caller is None:
-        raise Fault("a route that erases must declare @requires(ERASURE)")
     command = sign_erasure(command, writing.caller)
     graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
     if writing.ingestions is not None and not isinstance(command, EraseMemory):

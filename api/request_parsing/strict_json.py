@@ -19,7 +19,7 @@ from starlette.types import Scope
 
 from api.request_parsing.body_limit import read_body, run_off_loop
 from api.request_parsing.json_shape import count_pairs
-from api.security.permissions import describe_permission, permission_of
+from api.security.permissions import check_path, may_of
 
 _MANY_DIGITS: Final = re.compile(rb"\d{19}")
 
@@ -32,9 +32,9 @@ class StrictRoute(APIRoute):
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        permission = permission_of(endpoint)
-        if permission is not None:
-            options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **describe_permission(permission)}
+        may = may_of(endpoint)
+        if may is not None:
+            options["openapi_extra"] = {**(options.get("openapi_extra") or {}), "x-needs": may.says}
         super().__init__(path, endpoint, **options)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -48,11 +48,11 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, with the path checked against the permission before the body is read."""
         handler = super().get_route_handler()
-        permission = permission_of(self.endpoint)
+        may = may_of(self.endpoint)
 
         async def handle(request: Request) -> Response:
-            if permission is not None:
-                permission.check_path(request.state.caller, request.path_params)
+            if may is not None:
+                check_path(may, request.state.caller, request.path_params)
             body = await read_body(request.scope, request.receive)
             return body if isinstance(body, Response) else await handler(_StrictRequest(request.scope, body))
 

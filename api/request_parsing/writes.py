@@ -29,7 +29,7 @@ from orchestration import insertion
 from orchestration.writing import atomic
 from schemas.base import Frozen, Identifier
 from schemas.commands import KINDS, LINK_COMMANDS, ChangeCommand, Command, WriteReceipt
-from schemas.errors import Fault, Forbidden, NotFound, PreconditionFailed
+from schemas.errors import Forbidden, NotFound, PreconditionFailed
 from schemas.responses import ReceiptList
 from schemas.temporal import Instant
 from substrate.store.transactions import COMMANDS_AT_MOST
@@ -63,9 +63,9 @@ class WriteContext(NamedTuple):
 
     runtime: Runtime
     now: Instant
+    caller: Caller
     key: str | None
     if_match: str | None = None
-    caller: Caller | None = None
     atomic: bool = False
     size: int = 0
     ingestions: BackgroundIngestions | None = None
@@ -85,7 +85,7 @@ async def _write_context(
 ) -> WriteContext:
     ingestions: BackgroundIngestions = request.app.state.ingestions
     size = request.state.body_bytes
-    return WriteContext(runtime, now, idempotency_key, if_match, caller, size=size, ingestions=ingestions)
+    return WriteContext(runtime, now, caller, idempotency_key, if_match, size=size, ingestions=ingestions)
 
 
 SingleWrite = Annotated[WriteContext, Depends(_write_context)]
@@ -174,8 +174,6 @@ async def write_one(raw: Any, kind: type[Command], writing: WriteContext) -> Wri
 
 def _authorize[C: Command](command: C, writing: WriteContext) -> C:
     """The command, signed by the caller. Raises NotFound or Forbidden when the caller may not send it."""
-    if writing.caller is None:
-        raise Fault("a route that writes must declare @requires(COMMAND)")
     writing.caller.require(command.graph_key, command.citizen_id, "write")
     writer = writing.caller.writer_of(command.graph_key, command.citizen_id)
     return writing.caller.limit_source(command).with_writer(writer)
@@ -202,8 +200,7 @@ async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteCon
     else:
         receipts = await insertion.apply_atomically(commands, writing.runtime.deps, writing.now)
     metrics.record_receipts(receipts)
-    if writing.caller is not None:
-        writing.caller.commands += [receipt.command_id for receipt in receipts if receipt.status == "stored"]
+    writing.caller.commands += [receipt.command_id for receipt in receipts if receipt.status == "stored"]
     return receipts
 
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, Self
 from urllib.parse import quote, urlencode
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Path, Query, Response
+from fastapi import Depends, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
 from pydantic import Field, WithJsonSchema, model_validator
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
-from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.runtime.ingestions import BackgroundIngestions, ConversationKey, StoreConversation
-from api.security.ingestion_permissions import CONVERSATION, TURNS
-from api.security.permissions import ERASURE, LISTING, CurrentCaller, requires
+from api.security.permissions import CurrentCaller
 from api.telemetry import metrics
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
@@ -32,11 +31,10 @@ from orchestration.ingestion.storing import Job, Progress
 from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Identifier
 from schemas.collectives import GraphRequest
 from schemas.commands import EraseEpisode, ErasureReport
-from schemas.memory import graph_fields
+from schemas.memory import Source, graph_fields
+from schemas.operation import ERASES, Asked, Claim, May, Need, Operation, Standing, graph_may, group
 from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
 from substrate.graphs.names import graph_name
-
-router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
 
 def _any_of(*names: str) -> dict[str, Any]:
@@ -145,8 +143,6 @@ def prefers_async(
     return "respond-async" in names
 
 
-@router.post("", operation_id="remember_episode", response_model=EpisodeReport, responses=ACCEPTED)
-@requires(CONVERSATION)
 async def remember_episode(
     conversation: Conversation,
     context: Annotated[IngestionContext, Depends()],
@@ -171,8 +167,6 @@ async def remember_episode(
     return context.begin(episode_id, conversation, conversation.messages, work)
 
 
-@router.post("/{episode_id:path}/turns", operation_id="hear")
-@requires(TURNS)
 async def hear(
     episode_id: Annotated[Identifier, Path()], turns: Turns, context: Annotated[IngestionContext, Depends()]
 ) -> HeardReport:
@@ -191,8 +185,6 @@ async def hear(
     return report
 
 
-@router.get("/{episode_id:path}", operation_id="get_episode_progress")
-@requires(LISTING)
 async def progress(
     episode_id: Annotated[Identifier, Path()],
     query: Annotated[GraphRequest, Query()],
@@ -226,8 +218,6 @@ async def _store(
     return EpisodeReport(**dict(report), **fields, facts=facts)
 
 
-@router.delete("/{episode_id:path}", operation_id="erase_episode")
-@requires(ERASURE)
 async def erase_episode(
     episode_id: Annotated[Identifier, Path()],
     query: Annotated[EpisodeErasureRequest, Query()],
@@ -241,3 +231,33 @@ def _parse(conversation: Conversation, episode_id: str) -> ParsedFiles:
     """Parse the conversation. Raises InvalidRequest for an invalid message."""
     file = File("messages", orjson.dumps(conversation.messages).decode())
     return parse("messages", FileSet(episode_id, (file,), conversation.owner)).into(conversation.graph_key)
+
+
+def ingests(asked: Asked) -> Iterable[Need | Claim]:
+    """What comes in has the source ingestion."""
+    yield Need("write", asked.request.citizen_id, asked.request.graph_key)
+    yield Claim(Source.INGESTION)
+
+
+def _conversation_needs(asked: Asked) -> Iterable[Need | Claim | Standing]:
+    """Facts that are drawn from a conversation have the source tool."""
+    yield from ingests(asked)
+    if asked.request.extract_facts:
+        yield Claim(Source.TOOL)
+    if asked.request.known_as_happened:
+        yield Standing("admin")
+
+
+INGESTS: Final = May("citizen:ID:write or LEVEL:write", ingests, first="write", shared=True)
+OPERATIONS: Final = group(
+    "episodes",
+    Operation("remember_episode", "POST /v1/episodes", "Store a conversation",
+              INGESTS._replace(says=f"{INGESTS.says}; admin with known_as_happened", needs=_conversation_needs),
+              remember_episode, gives=EpisodeReport, responses=ACCEPTED),
+    Operation("hear", "POST /v1/episodes/{episode_id:path}/turns", "Append messages to a conversation",
+              INGESTS, hear),
+    Operation("get_episode_progress", "GET /v1/episodes/{episode_id:path}",
+              "Read how far a conversation is stored", graph_may("read"), progress),
+    Operation("erase_episode", "DELETE /v1/episodes/{episode_id:path}", "Erase a conversation for good",
+              ERASES, erase_episode),
+)  # fmt: skip

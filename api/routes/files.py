@@ -5,18 +5,15 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Base64Bytes, Field
 
 from api.asgi.disconnects import unless_caller_leaves
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.strict_json import StrictRoute
 from api.routes.citizens import answer_mirror
-from api.routes.episodes import ACCEPTED, IngestionContext, prefers_async
+from api.routes.episodes import ACCEPTED, INGESTS, IngestionContext, prefers_async
 from api.security.exports import ReservedExport
-from api.security.ingestion_permissions import FILE
-from api.security.permissions import LISTING, requires
 from api.telemetry import metrics
 from orchestration.features.mirror.layout import MirrorOf
 from orchestration.ingestion.file_readers import FileReaders, FilesToRead
@@ -28,9 +25,8 @@ from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.memory import Level, graph_fields
+from schemas.operation import Operation, graph_may, group
 from schemas.responses import EpisodeReport, IngestReport
-
-router = APIRouter(prefix="/v1/files", tags=["episodes"], route_class=StrictRoute)
 
 TAKEN: Final = (
     "messages", "chatgpt", "claude", "whatsapp", "telegram", "email", "csv", "markdown", "text", "html", "pdf",
@@ -52,8 +48,6 @@ class SentFile(GraphRequest):
     strict: Flag = False
 
 
-@router.post("", operation_id="ingest_file", response_model=IngestReport, responses=ACCEPTED)
-@requires(FILE)
 async def ingest_file(
     file: SentFile,
     context: Annotated[IngestionContext, Depends()],
@@ -89,8 +83,6 @@ async def ingest_file(
     return context.begin(named, file, [], work)
 
 
-@router.get("/mirror", response_class=StreamingResponse, operation_id="mirror_graph")
-@requires(LISTING)
 async def mirror_graph(
     query: Annotated[GraphRequest, Query()], runtime: OpenRuntime, now: Now, reserved: ReservedExport
 ) -> StreamingResponse:
@@ -126,3 +118,12 @@ def _check_taken(form: str | None) -> None:
             f"the format {form!r} is not taken here",
             remedy=f"Choose one of {', '.join(TAKEN)}; send commands to /v1/commands.",
         )
+
+
+OPERATIONS: Final = group(
+    "episodes",
+    Operation("ingest_file", "POST /v1/files", "Store a file of another program",
+              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED),
+    Operation("mirror_graph", "GET /v1/files/mirror", "Read a graph as files",
+              graph_may("read"), mirror_graph, sent=StreamingResponse),
+)  # fmt: skip

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from api.dependencies import OpenRuntime
-from api.request_parsing.strict_json import StrictRoute
 from api.runtime.runtime import Runtime
 from api.security.middleware import find_caller
-from api.security.permissions import PUBLIC, Caller, requires
-from api.security.upkeep_permissions import UPKEEP
+from api.security.permissions import Caller
 from api.telemetry import metrics
 from schemas.errors import StoreDamaged, Unavailable
+from schemas.operation import PUBLIC, May, Operation, group
 from schemas.responses import Alive, Ready
 from substrate.connection.errors import GraphMissing
 from substrate.engine import checksums
@@ -27,18 +26,12 @@ from substrate.graphs.registry import Graphs
 NEW_GRAPH_S: Final = 0.25
 """Within so long the indexes of a graph that is being made are operational: the service is ready meanwhile."""
 
-router = APIRouter(tags=["health"], route_class=StrictRoute)
 
-
-@router.get("/health/live", operation_id="get_liveness")
-@requires(PUBLIC)
 async def live(request: Request) -> Alive:
     """200 while the process runs."""
     return Alive(open=request.app.state.open)
 
 
-@router.get("/health/ready", operation_id="get_readiness")
-@requires(PUBLIC)
 async def ready(request: Request, runtime: OpenRuntime) -> Ready:
     """200 when every request can be served, else a problem. Only administrators see which part is not ready."""
     caller = await find_caller(request)
@@ -99,8 +92,17 @@ async def _unready_indexes(graphs: Graphs, name: str) -> list[str]:
         return []  # erased since it was listed
 
 
-@router.get("/metrics", response_class=PlainTextResponse, operation_id="get_metrics")
-@requires(UPKEEP)
 async def read_metrics(runtime: OpenRuntime) -> PlainTextResponse:
     """The metrics of this process and the size of the store, in the text format of Prometheus."""
     return PlainTextResponse(await metrics.render_metrics(runtime), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+OPERATIONS: Final = group(
+    "health",
+    Operation("get_liveness", "GET /health/live", "Ask whether the process runs", PUBLIC, live,
+              call="live", repeatable=False),
+    Operation("get_readiness", "GET /health/ready", "Ask whether requests can be served", PUBLIC, ready,
+              call="health", repeatable=False),
+    Operation("get_metrics", "GET /metrics", "Read the metrics", May("upkeep", scope="upkeep"), read_metrics,
+              sent=PlainTextResponse),
+)  # fmt: skip

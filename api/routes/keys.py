@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.strict_json import StrictRoute
 from api.runtime.runtime import keep_revocations
 from api.security import authentication
 from api.security.middleware import get_keyring
-from api.security.permissions import ADMIN, requires
 from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
+from schemas.operation import ADMIN, Operation, group
 from substrate.store import api_keys
-
-router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute)
 
 KeyId = Annotated[str, Path(pattern=r"^[a-z0-9]{1,32}$", examples=["4f1e2d3c5b6a"])]
 
 
-@router.post("", status_code=201, operation_id="create_key")
-@requires(ADMIN)
 async def create(request: KeyRequest, runtime: OpenRuntime, now: Now) -> NewKey:
     """Make a key. It is shown only once; only its hash is stored."""
     return await authentication.create_key(runtime.deps.connection, request, now)
 
 
-@router.get("", operation_id="list_keys")
-@requires(ADMIN)
 async def listed(runtime: OpenRuntime) -> KeyList:
     """All keys, oldest first, including revoked and expired ones."""
     return KeyList(keys=tuple(await api_keys.list_keys(runtime.deps.connection)))
 
 
-@router.patch("/{key_id}", operation_id="change_key")
-@requires(ADMIN)
 async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: OpenRuntime) -> KeyInfo:
     """Change the highest source that the key may claim: here at once, in other processes within a second.
 
@@ -47,11 +38,18 @@ async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: Open
     return changed
 
 
-@router.delete("/{key_id}", operation_id="revoke_key")
-@requires(ADMIN)
 async def revoke(key_id: KeyId, http: Request, runtime: OpenRuntime, now: Now) -> KeyInfo:
     """Revoke the key: here at once, in other processes of the service within a second."""
     revoked = await authentication.revoke_key(runtime.deps.connection, key_id, now)
     get_keyring(http.scope).forget(key_id)
     await keep_revocations(runtime.deps.connection, runtime.engine)
     return revoked
+
+
+OPERATIONS: Final = group(
+    "keys",
+    Operation("create_key", "POST /v1/keys", "Make a key", ADMIN, create, status=201, repeatable=False),
+    Operation("list_keys", "GET /v1/keys", "List keys", ADMIN, listed),
+    Operation("change_key", "PATCH /v1/keys/{key_id}", "Change what a key may claim", ADMIN, change),
+    Operation("revoke_key", "DELETE /v1/keys/{key_id}", "Revoke a key", ADMIN, revoke),
+)  # fmt: skip

@@ -12,10 +12,11 @@ from api.request_parsing.pagination import LINKS, HistoryInQuery, LinkListInQuer
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
 from api.routes.revisions import RevisionRoute, add_revision_routes
-from api.security.permissions import COMMAND, LISTING, memory_may, requires
+from api.security.permissions import of_record, requires
 from orchestration.mind.decay import Decay
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship, describe_unreadable
+from schemas.operation import COMMANDS, graph_may
 from schemas.responses import LinkHistory, LinkPage
 from substrate.store.rows import link_with_ends
 
@@ -23,14 +24,14 @@ router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=LINK_RESPONSES, operation_id="relate")
-@requires(COMMAND)
+@requires(COMMANDS)
 async def relate(body: Annotated[Any, one_or_many(Relate), Body()], writing: ListWrite) -> Response:
     """Store one link, or a list of up to 1000; the metadata of each is checked in three tiers."""
     return await write_one_or_many(body, Relate, writing)
 
 
 @router.get("", operation_id="list_links")
-@requires(LISTING)
+@requires(graph_may("read"))
 async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> LinkPage:
     """The links of a graph, now or at a moment, a page at a time: all that hold then, even if their ends do not.
 
@@ -44,7 +45,7 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
 
 
 @router.get("/{level}/{link_id:path}/history", operation_id="get_link_history")
-@requires(memory_may("read"))
+@requires(of_record("read"))
 async def history(
     address: LinkInPath, query: HistoryInQuery, runtime: OpenRuntime, now: Now, response: Response
 ) -> LinkHistory:
@@ -57,7 +58,7 @@ async def history(
 
 
 @router.get("/{level}/{link_id:path}", operation_id="get_link")
-@requires(memory_may("read"))
+@requires(of_record("read"))
 async def read(
     address: LinkInPath, query: MomentInQuery, runtime: OpenRuntime, now: Now, response: Response
 ) -> ConsciousnessRelationship:

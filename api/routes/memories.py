@@ -20,7 +20,7 @@ from api.request_parsing.pagination import (
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
 from api.routes.revisions import RevisionBody, RevisionRoute, add_revision_routes, command_at
-from api.security.permissions import COMMAND, ERASURE, LISTING, memory_may, requires
+from api.security.permissions import of_record, requires
 from orchestration.mind.decay import Decay
 from schemas.commands import (
     Correct,
@@ -34,6 +34,7 @@ from schemas.commands import (
     WriteReceipt,
 )
 from schemas.memory import ConsciousnessNode, describe_unreadable
+from schemas.operation import COMMANDS, ERASES, graph_may
 from schemas.responses import MemoryHistory, MemoryPage
 from substrate.store.rows import node
 
@@ -41,14 +42,14 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictR
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MEMORY_RESPONSES, operation_id="remember")
-@requires(COMMAND)
+@requires(COMMANDS)
 async def remember(body: Annotated[Any, one_or_many(Remember), Body()], writing: ListWrite) -> Response:
     """Store one memory, or a list of up to 1000. In a list each memory is stored or refused on its own."""
     return await write_one_or_many(body, Remember, writing)
 
 
 @router.get("", operation_id="list_memories")
-@requires(LISTING)
+@requires(graph_may("read"))
 async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> MemoryPage:
     """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` lists what was assumed."""
     add_notes(response, query)
@@ -59,7 +60,7 @@ async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, respo
 
 
 @router.get("/{level}/{memory_id:path}/history", operation_id="get_memory_history")
-@requires(memory_may("read"))
+@requires(of_record("read"))
 async def history(
     address: MemoryInPath, query: HistoryInQuery, runtime: OpenRuntime, now: Now, response: Response
 ) -> MemoryHistory:
@@ -77,7 +78,7 @@ async def history(
     responses=NOT_MODIFIED,
     operation_id="get_memory",
 )
-@requires(memory_may("read"))
+@requires(of_record("read"))
 async def read(
     address: MemoryInPath, query: MomentInQuery, runtime: OpenRuntime, now: Now, if_none_match: IfNoneMatch = None
 ) -> Response:
@@ -111,7 +112,7 @@ add_revision_routes(router, "memory", REVISIONS)
 
 
 @router.post("/{level}/{memory_id:path}/erase", operation_id="erase_memory")
-@requires(ERASURE)
+@requires(ERASES)
 async def erase(
     address: MemoryInPath, body: Annotated[Any, RevisionBody(EraseMemory), Body()], writing: SingleWrite
 ) -> ErasureReport:

@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from api.routes import appetite as intending
-from api.routes import citizens, collectives, revaluations
+from api.routes import (
+    citizens,
+    collectives,
+    episodes,
+    files,
+    health,
+    keys,
+    receipts,
+    resonance,
+    retrieval,
+    revaluations,
+    upkeep,
+    upkeep_runs,
+    validation,
+)
 from api.routes import offers as answering
 from api.routes import rules as checking
 from api.routes import sharing as agreeing
@@ -22,10 +36,12 @@ from orchestration.features.situation import operations as situation
 from orchestration.features.withholding import operations as withholding
 from schemas.operation import collect
 
-SHARED: Final = collect(sharing.OPERATIONS, agreeing.OPERATIONS)
-MIND: Final = collect(
+BEFORE: Final = collect(retrieval.OPERATIONS, resonance.OPERATIONS, sharing.OPERATIONS, agreeing.OPERATIONS)
+AFTER: Final = collect(
+    receipts.OPERATIONS, episodes.OPERATIONS, files.OPERATIONS,
     citizens.STATES, identity.LEARNED, citizens.FILES, identity.COMPARED, feedback.OPERATIONS,
     appetite.OPERATIONS, intending.OPERATIONS, collectives.OPERATIONS, contexts.OPERATIONS, imagination.OPERATIONS,
     replay.OPERATIONS, checking.OPERATIONS, rules.OPERATIONS, situation.OPERATIONS, revaluations.OPERATIONS,
+    upkeep.OPERATIONS, upkeep_runs.OPERATIONS, offers.OPERATIONS, answering.OPERATIONS,
+    withholding.QUARANTINES, withholding.POLICIES, validation.OPERATIONS, keys.OPERATIONS, health.OPERATIONS,
 )  # fmt: skip
-UPKEEP: Final = collect(offers.OPERATIONS, answering.OPERATIONS, withholding.QUARANTINES, withholding.POLICIES)

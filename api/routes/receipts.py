@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import Depends, Path, Query
 
 from api.dependencies import OpenRuntime
 from api.request_parsing.addresses import CitizenRequest
-from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import RECEIPT, named_graph, requires
+from api.security.permissions import named_graph
 from orchestration.writing.receipts import build_erasure_receipt, rebuild_receipt
 from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level
+from schemas.operation import Asked, May, Need, Operation, group
 from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
-router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictRoute)
+type MayRead = Callable[[GraphKey], bool]
 
 
 class ReceiptRequest(CitizenRequest):
@@ -36,16 +37,16 @@ async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[GraphKey, 
     return tuple(level for level in Level if level is not Level.N1 or query.citizen_id is not None)
 
 
-@router.get("/{command_id:path}", operation_id="get_receipt")
-@requires(RECEIPT)
 async def read(
     command_id: Annotated[Identifier, Path()],
     query: Annotated[ReceiptRequest, Query()],
     levels: Annotated[tuple[GraphKey, ...], Depends(_levels)],
     runtime: OpenRuntime,
+    *,
+    may_read: MayRead,
 ) -> WriteReceipt:
     """The receipt of an applied command or erasure. A refused command leaves none: 404."""
-    for level in levels:
+    for level in filter(may_read, levels):
         graph = runtime.deps.graph(graph_name(level, query.citizen_id))
         if await runtime.deps.graphs.for_reading(graph.name):
             receipts = await reader.receipts(graph, [command_id])
@@ -56,3 +57,17 @@ async def read(
             finished = erasure_mark.log_rewritten is not None
             return build_erasure_receipt(command_id, level, erasure_mark.at, finished=finished)
     raise NotFound(f"no command {command_id} was applied", remedy="Send it: it will be applied once.")
+
+
+def _needs(asked: Asked) -> Iterable[Need]:
+    """Shared levels that the request does not name are left out where the caller may not read them."""
+    query = asked.request
+    if query.level is not None or query.collective is not None or query.citizen_id is not None:
+        yield Need("read", query.citizen_id, asked.path["levels"][0])
+
+
+OPERATIONS: Final = group(
+    "receipts",
+    Operation("get_receipt", "GET /v1/receipts/{command_id:path}", "Read the receipt of a command",
+              May("citizen:ID:read or LEVEL:read", _needs), read, call="receipt"),
+)  # fmt: skip

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Final
+
+from fastapi import Response
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import QUESTION, requires
 from api.telemetry import metrics
 from orchestration.assembly.fitting import send
 from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.operation import Operation, citizen_may, group
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import StreamAnswer
 
-router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 
-
-@router.post("/retrieve", response_model=StreamAnswer, operation_id="retrieve")
-@requires(QUESTION)
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     retrieved = await retrieve_stream(intention, runtime.deps, now)
@@ -28,8 +25,6 @@ async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now
     return _stream_response(retrieved.stream, "retrieve", body, was_kept=retrieved.was_kept)
 
 
-@router.post("/wake", response_model=StreamAnswer, operation_id="wake")
-@requires(QUESTION)
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now) -> Response:
     """The memories that fit a citizen's state, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
@@ -42,3 +37,16 @@ def _stream_response(stream: ConsciousnessStream, door: str, body: bytes, *, was
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
     metrics.record_stream(stream, door, len(body), was_kept=was_kept)
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})
+
+
+ASKS: Final = citizen_may(
+    "read",
+    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3; collective:ID:read",
+    also="apply_feedback",
+    narrows=True,
+)
+OPERATIONS: Final = group(
+    "retrieval",
+    Operation("retrieve", "POST /v1/retrieve", "Ask a question", ASKS, retrieve, gives=StreamAnswer),
+    Operation("wake", "POST /v1/wake", "Wake from a state, without a question", ASKS, wake, gives=StreamAnswer),
+)  # fmt: skip

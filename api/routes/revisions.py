@@ -14,8 +14,9 @@ from pydantic_core import CoreSchema, core_schema
 from api.problems import invalid_request
 from api.request_parsing.addresses import LinkAddress, LinkInPath, MemoryAddress, MemoryInPath
 from api.request_parsing.writes import SingleWrite, WriteContext, write_one
-from api.security.permissions import COMMAND, requires
+from api.security.permissions import requires
 from schemas.commands import Command, WriteReceipt
+from schemas.operation import COMMANDS
 
 type Address = MemoryAddress | LinkAddress
 type Handler = Callable[[Any, Any, WriteContext], Awaitable[WriteReceipt]]
@@ -56,7 +57,7 @@ def add_revision_routes(
     for revision in revisions:
         router.add_api_route(
             f"/{{level}}/{{{noun}_id:path}}/{revision.action}",
-            requires(COMMAND)(_handler(noun, revision)),
+            requires(COMMANDS)(_handler(noun, revision)),
             methods=["POST"],
             operation_id=f"{revision.action}_{noun}",
             description=revision.description,

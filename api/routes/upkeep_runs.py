@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 
 from api.dependencies import OpenRuntime
-from api.request_parsing.strict_json import StrictRoute
 from api.runtime.idle_upkeep import SHARE, OrderedRuns, Traffic, make_order
 from api.runtime.runtime import Runtime
-from api.security.permissions import Caller, CurrentCaller, citizen_may, requires
-from api.security.upkeep_permissions import OWN, RUN, RUN_BY_ID, RUNS, may_reach
+from api.security.permissions import Caller, CurrentCaller
 from api.telemetry.metrics import record_run
 from orchestration.features.registry import JOBS
 from orchestration.upkeep import ordered_runs
@@ -21,6 +20,8 @@ from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Place, Watch, view
 from schemas.base import CitizenId
 from schemas.keys import Action
+from schemas.memory import GraphKey, Level, graph_key
+from schemas.operation import Asked, May, Need, Operation, Standing, citizen_may, group
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.store import lease
 from substrate.store.runs import RunRecord
@@ -30,12 +31,9 @@ ANSWERED_AFTER_S: Final = 15.0
 WAIT_S: Final = 8.0
 """So long a request waits until the one who does upkeep gives way."""
 
-router = APIRouter(prefix="/v1", tags=["upkeep"], route_class=StrictRoute)
 RunId = Annotated[str, Path(pattern=r"^run-[0-9a-f]{12}-[0-9a-f]{12}$", description="The id of a run.")]
 
 
-@router.get("/upkeep/runs", operation_id="list_upkeep_runs")
-@requires(RUNS)
 async def runs(query: Annotated[RunsQuery, Query()], runtime: OpenRuntime, caller: CurrentCaller) -> RunsAnswer:
     """The runs of upkeep, the newest first, who does the upkeep now, and which jobs there are.
 
@@ -50,16 +48,12 @@ async def runs(query: Annotated[RunsQuery, Query()], runtime: OpenRuntime, calle
     )
 
 
-@router.get("/upkeep/runs/{run_id}", operation_id="get_upkeep_run")
-@requires(RUN_BY_ID)
 async def run(run_id: RunId, runtime: OpenRuntime, caller: CurrentCaller) -> Run:
     """One run: how far it is, what it changed, what went wrong, and when its job is due again."""
     place, record = await _find(run_id, runtime, caller, "read")
     return view(record, place)
 
 
-@router.post("/upkeep/run", operation_id="run_upkeep")
-@requires(RUN)
 async def run_now(order: RunRequest, runtime: OpenRuntime, request: Request, caller: CurrentCaller) -> RunsAnswer:
     """Run jobs now. A background run gives way after its page; while another ordered run goes on: 409.
 
@@ -78,8 +72,6 @@ async def run_now(order: RunRequest, runtime: OpenRuntime, request: Request, cal
     )
 
 
-@router.post("/upkeep/runs/{run_id}/undo", operation_id="undo_upkeep_run")
-@requires(RUN_BY_ID)
 async def undo(run_id: RunId, runtime: OpenRuntime, request: Request, caller: CurrentCaller) -> Run:
     """Take a whole run back. What somebody else has changed since is left, and named in `errors`.
 
@@ -90,15 +82,11 @@ async def undo(run_id: RunId, runtime: OpenRuntime, request: Request, caller: Cu
     return await ordered.run(ordered_runs.take_back(place, run_id, runtime.deps, _order(runtime, request)))
 
 
-@router.get("/citizens/{citizen_id}/upkeep", operation_id="get_own_upkeep")
-@requires(citizen_may("read"))
 async def own(citizen_id: CitizenId, runtime: OpenRuntime) -> OwnUpkeep:
     """Which upkeep the citizen asks for itself; empty when it is as the service is set."""
     return await ordered_runs.read_own(citizen_id, runtime.deps)
 
 
-@router.put("/citizens/{citizen_id}/upkeep", operation_id="set_own_upkeep")
-@requires(OWN)
 async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -> OwnUpkeep:
     """Say which upkeep the citizen wants: none in idle time (`off`), or other jobs than the service runs."""
     ordered_runs.check_names(own.jobs, JOBS)
@@ -108,13 +96,13 @@ async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -
 async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -> tuple[Place, RunRecord]:
     """The run. Raises NotFound for one that does not exist or that the caller may not reach."""
     place, record = await ordered_runs.find_run(run_id, runtime.deps)
-    if not may_reach(caller, place.key, place.citizen_id, action):
+    if not caller.may(action, place.key, place.citizen_id):
         raise ordered_runs.not_found(run_id)
     return place, record
 
 
 def _reaches(caller: Caller, action: Action) -> Reaches:
-    return lambda place: may_reach(caller, place.key, place.citizen_id, action)
+    return lambda place: caller.may(action, place.key, place.citizen_id)
 
 
 def _order(runtime: Runtime, request: Request) -> Order:
@@ -123,3 +111,66 @@ def _order(runtime: Runtime, request: Request) -> Order:
     pace = Pace(SHARE / 4, traffic.quiet)
     watch = Watch(0, stopped=lambda: time.monotonic() > give_up, rest=pace.rest)
     return make_order(runtime.settings.upkeep, "a request to serve", watch, record_run)._replace(wait_s=WAIT_S)
+
+
+ERASING: Final = "erasure"
+"""The job that erases."""
+
+
+def _named_graphs(request: RunRequest | RunsQuery) -> tuple[GraphKey, ...]:
+    """The graphs that the request names; N1 where it names a citizen alone."""
+    if request.collective is not None:
+        return (graph_key(Level.N2, request.collective),)
+    named = request.levels if isinstance(request, RunRequest) else request.level and (request.level,)
+    return named or ((Level.N1,) if request.citizen_id else ())
+
+
+def _runs_needs(asked: Asked) -> Iterable[Need | Standing]:
+    """To read in the graphs that the request names, to write to run jobs there; upkeep when it names no owner."""
+    request = asked.request
+    if request.citizen_id is None and request.collective is None:
+        yield Standing("upkeep")
+    for graph in _named_graphs(request):
+        yield Need("write" if isinstance(request, RunRequest) else "read", request.citizen_id, graph)
+
+
+def _run_needs(asked: Asked) -> Iterable[Need | Standing]:
+    """What erases needs the right to erase, as everywhere."""
+    yield from _runs_needs(asked)
+    request = asked.request
+    if ERASING not in (request.jobs or ()):
+        return
+    if request.citizen_id is None and request.collective is None:
+        yield Standing("admin")
+    for graph in _named_graphs(request):
+        yield Need("erase", request.citizen_id, graph)
+
+
+def _own_needs(asked: Asked) -> Iterable[Need]:
+    yield Need("write", asked.citizen_id)
+    if ERASING in (asked.request.jobs or ()):
+        yield Need("erase", asked.citizen_id)
+
+
+RUNS_JOBS: Final = May(
+    "citizen:ID:write; upkeep for all graphs that the key may write; also :erase to erase", _run_needs
+)
+BY_ID: Final = May("citizen:ID:read or LEVEL:read, and to take it back :write")
+"""For what names a run alone, and looks whose it is."""
+OPERATIONS: Final = group(
+    "upkeep",
+    Operation("list_upkeep_runs", "GET /v1/upkeep/runs", "List the runs of upkeep",
+              May("citizen:ID:read; upkeep for all graphs that the key may read", _runs_needs), runs,
+              call="upkeep_runs"),
+    Operation("get_upkeep_run", "GET /v1/upkeep/runs/{run_id}", "Read a run of upkeep", BY_ID, run,
+              call="upkeep_run"),
+    Operation("run_upkeep", "POST /v1/upkeep/run", "Run jobs of upkeep now",
+              RUNS_JOBS, run_now, repeatable=False),
+    Operation("undo_upkeep_run", "POST /v1/upkeep/runs/{run_id}/undo", "Take a run of upkeep back", BY_ID, undo,
+              call="undo_upkeep"),
+    Operation("get_own_upkeep", "GET /v1/citizens/{citizen_id}/upkeep", "Read which upkeep a citizen wants",
+              citizen_may("read"), own, call="own_upkeep"),
+    Operation("set_own_upkeep", "PUT /v1/citizens/{citizen_id}/upkeep", "Say which upkeep a citizen wants",
+              May("citizen:ID:write; also :erase to name the job that erases", _own_needs, first="write"),
+              set_own),
+)  # fmt: skip

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body
+from fastapi import Body
 
-from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import ANY_KEY, requires
 from orchestration.validation import validate_consciousness_link
+from schemas.operation import ANY_KEY, Operation, group
 from schemas.validation import ValidationResult
 
-router = APIRouter(prefix="/v1/validation", tags=["validation"], route_class=StrictRoute)
 
-
-@router.post("/link", operation_id="validate_link")
-@requires(ANY_KEY)
 async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationResult:
     """Errors, warnings and completeness of a link's metadata; nothing is stored. Unknown fields are allowed."""
     return validate_consciousness_link(link)
+
+
+OPERATIONS: Final = group(
+    "validation",
+    Operation("validate_link", "POST /v1/validation/link", "Check a link without storing it",
+              ANY_KEY, validate_link),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Permissions of routes, declared in one line above each: `@requires(citizen_may("read"))`.
+"""Compares what an operation needs (`schemas.operation.May`) with the scopes of its caller.
 
 A route without a declaration is for administrators alone, and a test fails until it has one.
 
@@ -11,26 +11,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial, wraps
-from typing import Annotated, Any, Final, NamedTuple
+from functools import wraps
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 
 from api.security.authentication import OPEN_SERVICE, Principal
-from orchestration.features.association.values import TagWalk
-from orchestration.features.shape.values import Look
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.base import Request as Asking
 from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
 from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
-from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
-from schemas.operation import AsCitizen, Asked, Claim, May, Need, Standing
-from schemas.wave_signal import Resonate
+from schemas.operation import PUBLIC, AsCitizen, Asked, Claim, May, Need, Standing
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
 
@@ -112,6 +108,12 @@ class Caller:
         key_id = None if is_open else self.principal.key_id
         return Writer(key_id, author, self.principal.highest_source, steward=steward)
 
+    def may(self, action: Action, graph: GraphKey, citizen_id: str | None) -> bool:
+        """True when the caller may do the action in this graph."""
+        if graph != Level.N1:
+            return action in self.grants.level_actions(graph)
+        return citizen_id is not None and action in self.grants.citizen_actions(citizen_id)
+
     def may_read_graph(self, graph: GraphKey) -> bool:
         """True when the caller may read a shared graph; N1 depends on the citizen, who was asked for before."""
         return graph == Level.N1 or "read" in self.grants.level_actions(graph)
@@ -157,15 +159,14 @@ CurrentCaller = Annotated[Caller, Depends(get_caller)]
 
 
 type PathValues = Mapping[str, Any]
-type PathCheck = Callable[[Caller, PathValues], None]
-
-
-type Check = Callable[[Caller, Arguments], Arguments]
 
 
 def asked_of(arguments: Arguments) -> Asked:
     """What was asked, of the parsed arguments of a handler: one of them is the request."""
-    return Asked(next((value for value in arguments.values() if isinstance(value, Asking)), None), arguments)
+    for value in arguments.values():
+        if isinstance(value, Asking):
+            return Asked(value, arguments)
+    return Asked(None, arguments)
 
 
 def may_override(caller: Caller, citizen_id: str) -> bool:
@@ -231,104 +232,38 @@ def _require_all(may: May, caller: Caller, asked: Asked) -> None:
                 caller.require_admin()
 
 
-class Permission(NamedTuple):
-    """A requirement of a route, as a sentence and as a check of its parsed arguments, which may narrow them.
-
-    `check_path` runs before the body is read: it refuses callers that no body could let through.
-    """
-
-    description: str
-    check: Check = lambda _caller, arguments: arguments
-    check_path: PathCheck = lambda _caller, _path: None
-
-    @classmethod
-    def of(cls, may: May) -> Permission:
-        """The permission that a declaration asks for."""
-        return cls(may.says, partial(authorize, may), partial(check_path, may))
-
-    @classmethod
-    def of_path(cls, description: str, check_path: PathCheck) -> Permission:
-        """One that needs no more than the path says."""
-
-        def check(caller: Caller, arguments: Arguments) -> Arguments:
-            check_path(caller, arguments)
-            return arguments
-
-        return cls(description, check, check_path)
-
-
-def requires(permission: Permission) -> Callable[[Endpoint], Endpoint]:
-    """Check the permission on each call of the endpoint, and narrow its arguments to what the caller may have."""
+def requires(may: May) -> Callable[[Endpoint], Endpoint]:
+    """Check the caller on each call of the endpoint, and narrow its arguments to what the caller may have."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        if permission is PUBLIC:
-            endpoint.__permission__ = permission  # type: ignore[attr-defined]
+        if may is PUBLIC:
+            endpoint.__may__ = may  # type: ignore[attr-defined]
             return endpoint
         signature = inspect.signature(endpoint, eval_str=True)
         caller = inspect.Parameter("caller_", inspect.Parameter.KEYWORD_ONLY, annotation=CurrentCaller)
 
         @wraps(endpoint)
         async def guarded(*, caller_: Caller, **arguments: Any) -> Any:
-            return await endpoint(**permission.check(caller_, arguments))
+            return await endpoint(**authorize(may, caller_, arguments))
 
         parameters = [*signature.parameters.values(), caller]
         guarded.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        guarded.__permission__ = permission  # type: ignore[attr-defined]
+        guarded.__may__ = may  # type: ignore[attr-defined]
         return guarded
 
     return declare
 
 
-def permission_of(endpoint: Any) -> Permission | None:
-    """The permission that the endpoint declares, if it declares one."""
-    permission: Permission | None = getattr(endpoint, "__permission__", None)
-    return permission
-
-
-def describe_permission(permission: Permission) -> dict[str, str]:
-    """The extension of the operation in the OpenAPI document."""
-    return {"x-needs": permission.description}
+def may_of(endpoint: Any) -> May | None:
+    """Who may call the endpoint, if that is declared."""
+    may: May | None = getattr(endpoint, "__may__", None)
+    return may
 
 
 async def admin_unless_declared(request: Request) -> None:
     """Raises Forbidden on a route that declares no permission, unless the caller is an administrator."""
-    if permission_of(request.scope.get("endpoint")) is None:
+    if may_of(request.scope.get("endpoint")) is None:
         (await get_caller(request)).require_admin()
-
-
-def path_check_anywhere(action: Action, *, shared: bool = True) -> PathCheck:
-    """The check for routes whose graph is named in the body."""
-
-    def check(caller: Caller, _path: PathValues) -> None:
-        caller.require_anywhere(action, shared=shared)
-
-    return check
-
-
-PUBLIC: Final = Permission("nothing")
-"""For routes that need no key."""
-ANY_KEY: Final = Permission("any key")
-CITIZENS: Final = Permission("any key; it sees only the citizens that it may read")
-ADMIN: Final = Permission.of_path("admin", lambda caller, _path: caller.require_admin())
-
-
-def citizen_may(action: Action) -> Permission:
-    """Requires the action on the citizen in the path, else on the `citizen_id` of an argument."""
-
-    def check(caller: Caller, arguments: Arguments) -> Arguments:
-        citizen_id = arguments.get("citizen_id") or next(
-            value.citizen_id for value in arguments.values() if hasattr(value, "citizen_id")
-        )
-        caller.require(Level.N1, citizen_id, action)
-        return arguments
-
-    def check_path(caller: Caller, path: PathValues) -> None:
-        if "citizen_id" in path:
-            caller.require(Level.N1, path["citizen_id"], action)
-        else:
-            caller.require_anywhere(action, shared=False)
-
-    return Permission(f"citizen:ID:{action}", check, check_path)
 
 
 def named_graph(level: Level, query: Any) -> GraphKey:
@@ -338,76 +273,6 @@ def named_graph(level: Level, query: Any) -> GraphKey:
     except ValueError as fault:
         raise InvalidRequest(f"collective: {fault}") from fault
     return graph_key(level, query.collective)
-
-
-def memory_may(action: Action) -> Permission:
-    """Requires the action on the record at `address`, of the citizen in `query`."""
-
-    def check(caller: Caller, arguments: Arguments) -> Arguments:
-        query = arguments["query"]
-        caller.require(named_graph(arguments["address"].level, query), query.citizen_id, action)
-        return arguments
-
-    return Permission(f"citizen:ID:{action} or LEVEL:{action}", check)
-
-
-def _add_caller(caller: Caller, arguments: Arguments) -> Arguments:
-    return {**arguments, "writing": arguments["writing"]._replace(caller=caller)}
-
-
-COMMAND: Final = Permission(
-    "citizen:ID:write or LEVEL:write, for each command", _add_caller, path_check_anywhere("write")
-)
-"""For routes that write through `api.request_parsing.writes`, which checks the caller for each command."""
-
-
-def _check_erasure_path(caller: Caller, _path: PathValues) -> None:
-    if not caller.grants.anywhere("steward"):
-        caller.require_anywhere("erase", shared=False)
-
-
-ERASURE: Final = Permission(
-    "citizen:ID:erase; for N2 and N3 LEVEL:write with :erase of the author, or with LEVEL:steward",
-    _add_caller,
-    _check_erasure_path,
-)
-"""For routes that erase, which check the caller for each command."""
-
-
-def in_graph(action: Action, name: str = "query", *, upkeep: bool = False) -> Check:
-    """Requires the action in the graph of the argument of this name; with `upkeep` the scope of this name too."""
-
-    def check(caller: Caller, arguments: Arguments) -> Arguments:
-        if upkeep:
-            caller.require_upkeep()
-        caller.require(arguments[name].graph_key, arguments[name].citizen_id, action)
-        return arguments
-
-    return check
-
-
-LISTING: Final = Permission("citizen:ID:read or LEVEL:read", in_graph("read"))
-
-
-def _check_receipt(caller: Caller, arguments: Arguments) -> Arguments:
-    """Leave out shared levels that the request did not name and the caller may not read."""
-    query, levels = arguments["query"], arguments["levels"]
-    if query.level is not None or query.collective is not None or query.citizen_id is not None:
-        caller.require(levels[0], query.citizen_id, "read")
-    return {**arguments, "levels": caller.readable(levels)}
-
-
-RECEIPT: Final = Permission("citizen:ID:read or LEVEL:read", _check_receipt)
-
-
-def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
-    """Leave out levels that the question did not name and the caller may not read, and add a note that says so."""
-    questions = (RetrievalIntention, StateBasedRetrieval, Resonate, TagWalk, Look)
-    name, question = next((name, value) for name, value in arguments.items() if isinstance(value, questions))
-    caller.require(Level.N1, question.citizen_id, "read")
-    if isinstance(question, StreamRequest) and question.apply_feedback:
-        caller.require(Level.N1, question.citizen_id, "write")
-    return {**arguments, name: narrow_levels(question, question.citizen_id, caller)}
 
 
 def narrow_levels(question: Any, citizen_id: str, caller: Caller) -> Any:
@@ -444,10 +309,3 @@ def _with_own_collectives(question: Any, caller: Caller) -> Any:
         f"the key names {len(named)} collectives, of which {', '.join(named[:MOST_ASKED])} were asked: "
         "name others in collectives"
     )
-
-
-QUESTION: Final = Permission(
-    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3; collective:ID:read",
-    _check_question,
-    path_check_anywhere("read", shared=False),
-)

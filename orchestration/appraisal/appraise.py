@@ -13,10 +13,11 @@ from typing import Final
 
 from orchestration.appraisal import context, feelings
 from orchestration.appraisal.context import Owner
-from orchestration.appraisal.languages import Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from orchestration.appraisal.standing_rules import read_rule
 from schemas.memory import ResolutionState, Step
+from substrate.language.languages import Language
+from substrate.language.text import language_of
 
 STATES: Final = frozenset(("states", "states_others", "states_bare"))
 """The tables of phrases for states: of the speaker, of what others did about it, and without the word "I"."""
@@ -133,7 +134,7 @@ def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
         return context.opens_clause(sentence, hit, language)
     if kind == "states_others":
         before = sentence.tokens[max(0, hit.start - 1) : hit.start]  # "I will not answer": the speaker does it
-        is_own = any(token.text in language.words["own_subjects"] for token in before)
+        is_own = any(token.text in language.telling.words["own_subjects"] for token in before)
         return not (is_own and hit.entry.value == ResolutionState.BLOCKED)
     return context.owner_of(sentence, hit, language) is not Owner.OTHER
 
@@ -166,12 +167,13 @@ def _goal(text: str, read: Sequence[Sentence], language: Language) -> str | None
 def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> slice | None:
     tokens = sentence.tokens
     start = hit.end + (hit.end < len(tokens) and tokens[hit.end].text in ",:")
-    if start >= len(tokens) or tokens[start].text in language.words["goal_not"] | language.words["negations"]:
+    words = language.telling.words
+    if start >= len(tokens) or tokens[start].text in words["goal_not"] | words["negations"]:
         return None
     if hit.entry.value == "doing" and not tokens[start].text.endswith("ing"):
         return None
     end = start
-    breaks = language.words["clause_breaks"]
+    breaks = words["clause_breaks"]
     while end < len(tokens) and end - start < MOST_GOAL_WORDS:
         if sentence.begins_clause(end + 1) or (end > start and tokens[end].text in breaks):
             break

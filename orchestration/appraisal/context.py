@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-from orchestration.appraisal.languages import Language
 from orchestration.appraisal.speech import Hit, Sentence
+from substrate.language.languages import Language
 
 NEGATION_REACH: Final = 3
 """A word is negated when one of the so many words before it in its clause is a negation."""
@@ -24,12 +24,12 @@ class Owner(Enum):
 
 def is_negated(sentence: Sentence, hit: Hit, language: Language) -> bool:
     start = max(sentence.clause_start(hit.start), hit.start - NEGATION_REACH)
-    negations, undone = language.words["negations"], language.words["negation_undone"]
+    negations, undone = language.telling.words["negations"], language.telling.words["negation_undone"]
     for place in range(start, hit.start):
         if sentence.tokens[place].text in negations and sentence.tokens[place + 1].text not in undone:
             return True
     after = sentence.tokens[hit.end : hit.end + NEGATION_REACH]
-    return any(token.text in language.words["negations_after"] for token in after)
+    return any(token.text in language.telling.words["negations_after"] for token in after)
 
 
 def is_told(sentence: Sentence, hit: Hit, language: Language) -> bool:
@@ -45,7 +45,7 @@ def is_told_of_others(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def is_reported(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """True for what somebody else says: "according to Omar it is fixed"; not for "I think it is fixed"."""
-    words, tokens = language.words, sentence.tokens
+    words, tokens = language.telling.words, sentence.tokens
     for place in range(hit.start):
         own = place > 0 and tokens[place - 1].text in words["own_subjects"]
         if tokens[place].text in words["reporting"] and not own:
@@ -61,7 +61,7 @@ def is_over(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def opens_clause(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether only degree words and the like come before a phrase in its clause: the speaker left out the "I"."""
-    words = language.words
+    words = language.telling.words
     may_precede = words["skipped"] | words["polite"] | words["joins"]
     before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
     return all(token.text in may_precede for token in before)
@@ -71,7 +71,7 @@ def is_supposed(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """True in a clause that says what would, could or should be; "and I" begins another, unless it goes on to
     suppose: "it sounds muddy and I am fed up", but not "if it rains and I am fed up".
     """
-    words, start = language.words, sentence.clause_start(hit.start)
+    words, start = language.telling.words, sentence.clause_start(hit.start)
     if _any_before(sentence, hit, words["hypothetical"] & (words["supposing"] | words["doubts"]), start):
         return True
     for place in range(start, hit.start - 1):
@@ -85,8 +85,9 @@ def is_unfinished(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """True for a result that is still to come: "until it is done", "to be fixed", "not solved yet"."""
     start = max(sentence.clause_start(hit.start), hit.start - UNFINISHED_REACH)
     after = sentence.tokens[hit.end : hit.end + 2]
-    ahead = language.words["not_yet"]
-    return _any_before(sentence, hit, language.words["unfinished"], start) or any(t.text in ahead for t in after)
+    words = language.telling.words
+    is_ahead = any(token.text in words["not_yet"] for token in after)
+    return is_ahead or _any_before(sentence, hit, words["unfinished"], start)
 
 
 def _any_before(sentence: Sentence, hit: Hit, words: frozenset[str], start: int) -> bool:
@@ -106,7 +107,7 @@ def asked_from(sentence: Sentence, language: Language) -> int:
 
 def _first_question(sentence: Sentence, language: Language) -> int:
     """The place of the first clause that begins as a question; the last clause of several when none does."""
-    starts, joins = language.words["question_starts"], language.words["joins"]
+    starts, joins = language.telling.words["question_starts"], language.telling.words["joins"]
     last = 0
     for place, token in enumerate(sentence.tokens):
         begins = sentence.begins_clause(place)
@@ -119,7 +120,7 @@ def _first_question(sentence: Sentence, language: Language) -> int:
 
 def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
     """Who the phrase tells about, by the words before it in its clause, the nearest first."""
-    words, tokens = language.words, sentence.tokens
+    words, tokens = language.telling.words, sentence.tokens
     start = sentence.clause_start(hit.start)
     own = words["own_subjects"] | words["own_objects"] | words["own_possessives"] | words["own_copulas"]
     if any(token.text in own for token in tokens[hit.start : hit.end]):
@@ -129,7 +130,7 @@ def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
         word, is_capital = tokens[place].text, tokens[place].shape == "a"
         if word in own - words["own_possessives"]:
             return Owner.OWN
-        is_name = language.names_have_capitals and is_capital and place > 0 and word != "i"
+        is_name = language.names.have_capitals and is_capital and place > 0
         if is_name or word in words["others"] or word in words["people"]:
             return Owner.OTHER
         if word in words["copulas"]:
@@ -141,7 +142,7 @@ def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
 
 def _owner_of_subject(sentence: Sentence, place: int, start: int, language: Language) -> Owner:
     """Who the noun before a verb such as `was` is. A capitalised word alone counts as a name."""
-    words = language.words
+    words = language.telling.words
     for earlier in range(place, max(start, place - 3) - 1, -1):
         word = sentence.tokens[earlier].text
         if word in words["own_subjects"]:
@@ -149,17 +150,14 @@ def _owner_of_subject(sentence: Sentence, place: int, start: int, language: Lang
         if word in words["others"] or word in words["people"]:
             return Owner.OTHER
     token = sentence.tokens[place]
-    is_name = place == start and token.shape == "a" and token.text not in language.function_words
+    is_name = place == start and token.shape == "a" and token.text not in language.telling.function_words
     return Owner.OTHER if is_name and token.text not in words["things"] else Owner.THING
 
 
 def degree(sentence: Sentence, hit: Hit, language: Language) -> int:
     """2 for `extremely`, 1 for `very`, −1 for `a bit`, else 0: the strongest of the words before a phrase."""
-    steps = {"top": 2, "high": 1, "low": -1}
-    start = max(sentence.clause_start(hit.start), hit.start - 3)
-    found = [
-        steps[name]
-        for place in range(start, hit.start)
-        if (name := language.degrees.get(sentence.tokens[place].text)) is not None
-    ]
+    steps, degrees = {"top": 2, "high": 1, "low": -1}, language.telling.degrees
+    found: list[int] = []
+    for token in sentence.tokens[max(sentence.clause_start(hit.start), hit.start - 3) : hit.start]:
+        found += (step for name, step in steps.items() if token.text in degrees[name])
     return max(found, key=abs, default=0)

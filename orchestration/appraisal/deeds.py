@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
+from orchestration.appraisal import phrases
 from orchestration.appraisal.context import asked_from
-from orchestration.appraisal.languages import Entry, Language
 from orchestration.appraisal.names import MOST_WORDS, Kind
+from orchestration.appraisal.phrases import Entry
 from orchestration.appraisal.speech import Hit, Sentence, sentences
-from substrate.text import STOP_WORDS, name_key, stem
+from substrate.language.languages import Language
+from substrate.language.text import name_key, stem, stop_words
 
 TOLD: Final = 0.8
 HEARD: Final = 0.5
@@ -62,12 +64,13 @@ def read_deeds(
     """
     verbs = {tuple(map(stem, name.lower().split("_"))): name for name in types}
     deeds: dict[tuple[str, str, str], Deed] = {}
+    book = phrases.deeds(language.code)
     said = {word.strip(_MARKS) for word in text.lower().split()}
-    if said.isdisjoint(language.deeds) and {verb[0] for verb in verbs}.isdisjoint(map(stem, said)):
+    if said.isdisjoint(book) and {verb[0] for verb in verbs}.isdisjoint(map(stem, said)):
         return []
-    for sentence in sentences(text, language, language.deeds):
+    for sentence in sentences(text, language, book):
         reader = _Reader(sentence, language, names, writer)
-        if not language.words["jokes"].isdisjoint(reader.texts):
+        if not language.telling.words["jokes"].isdisjoint(reader.texts):
             return []
         for deed in reader.deeds(verbs):
             if deed.source != deed.target:
@@ -81,7 +84,7 @@ class _Reader:
     """
 
     def __init__(self, sentence: Sentence, language: Language, names: Mapping[str, End], writer: End) -> None:
-        self.sentence, self.language, self.words = sentence, language, language.words
+        self.sentence, self.language, self.words = sentence, language, language.telling.words
         self.texts = [token.text for token in sentence.tokens]
         self.leads = self.words["leads"] | self.words["people"]
         self.left_out = _Named(0, 0, writer, "subject")
@@ -107,7 +110,7 @@ class _Reader:
         most = min(MOST_WORDS, len(self.texts) - place) if is_likely else 0
         for size in range(most, 0, -1):
             key = name_key(" ".join(self.texts[place : place + size]))
-            if key in names and key not in STOP_WORDS and self.texts[place + size - 1][-1].isalnum():
+            if key in names and key not in stop_words() and self.texts[place + size - 1][-1].isalnum():
                 return _Named(place, place + size, names[key])
         return None
 
@@ -137,7 +140,7 @@ class _Reader:
 
     def _deeds_of(self, hit: Hit) -> list[Deed]:
         """The deeds that one verb tells."""
-        doers, others = self._in_order(hit) if self.language.names_have_capitals else self._in_clause(hit)
+        doers, others = self._in_order(hit) if self.language.names.have_capitals else self._in_clause(hit)
         sure = TOLD if self.words["heard"].isdisjoint(self.texts[: hit.start]) else HEARD
         done = [one.end for one in others if hit.entry.kind != "things" or one.end.kind not in _NO_THINGS]
         return [Deed(doer.end.id, hit.entry.value, end.id, sure) for end in done for doer in doers]
@@ -234,7 +237,8 @@ class _Reader:
         is_led = group and group[0].start > first and self.texts[group[0].start - 1] not in words["people"]
         if group and (len(group) > 1 or is_led):
             # No verb that it does may follow the last, and no noun of which it is a part: "the Atlas team".
-            small = self.language.function_words | words["leads"] | words["prepositions"] | words["skipped"]
+            small = words["leads"] | words["prepositions"] | words["skipped"]
+            small |= self.language.telling.function_words
             after = {text for text in self.texts[group[-1].stop : group[-1].stop + 1] if text.isalnum()}
             if not after <= small - words["turned_before"]:
                 group.pop()

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
-from orchestration.appraisal import context
+from orchestration.appraisal import context, phrases
 from orchestration.appraisal.context import Owner
-from orchestration.appraisal.languages import FEELINGS, Language, language_of
+from orchestration.appraisal.phrases import FEELINGS
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from substrate.emotions import POSITIVE
+from substrate.language.languages import Language
+from substrate.language.text import language_of
 
 PLAIN: Final = 0.6
 STRONGER: Final = 0.2
@@ -36,7 +39,7 @@ def read_emotions(text: str) -> dict[str, float]:
     counts: Counter[str] = Counter()
     last: dict[str, int] = {}
     felt: dict[str, float] = {}
-    for number, sentence in enumerate(sentences(text, language, language.feelings)):
+    for number, sentence in enumerate(sentences(text, language, phrases.feelings(language.code))):
         for hit in sentence.hits:
             emotion = hit.entry.value
             if hit.entry.kind not in FEELINGS or context.is_negated(sentence, hit, language):
@@ -79,19 +82,19 @@ def _is_felt(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def _is_had(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether a noun such as `anger` follows "I feel", "my" or "with"."""
-    leads = language.words["noun_leads"] | language.words["own_possessives"]
+    leads = language.telling.words["noun_leads"] | language.telling.words["own_possessives"]
     for place in range(hit.start - 1, sentence.clause_start(hit.start) - 1, -1):
         word = sentence.tokens[place].text
         if word in leads:
             return True
-        if word not in language.words["skipped"]:
+        if word not in language.telling.words["skipped"]:
             return False
     return False
 
 
 def _stands_alone(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether a word such as `gutted` begins its clause, apart from degree words: the speaker left out "I am"."""
-    words = language.words
+    words = language.telling.words
     may_precede = words["skipped"] | words["copulas"] | words["negations"] | words["polite"]
     before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
     return all(token.text in may_precede for token in before)
@@ -117,14 +120,24 @@ def outcomes(read: Iterable[Sentence], language: Language) -> set[int]:
     # Words for an outcome, not for a sentiment. VADER's 7,500 words of sentiment find a result in 298 of 300 turns
     # of a conversation (these words: in 103) and `complex` in 20 of 30 windows (these: in 2).
     signs: set[int] = set()
-    negations = language.words["negations"]
+    negations, known = language.telling.words["negations"], _signs(language.code)
     for sentence in read:
         texts = [token.text for token in sentence.tokens]
         for place, word in enumerate(texts):
-            sign = language.outcome(word)
+            sign = known.get(language.stem(word), 0)
             if sign:
                 before = texts[max(0, place - context.NEGATION_REACH) : place]
                 signs.add(-sign if any(earlier in negations for earlier in before) else sign)
+    return signs
+
+
+@cache
+def _signs(code: str) -> Mapping[str, int]:
+    """By the stem of a word for an outcome 1 for a good one, −1 for a bad one."""
+    language = Language.of(code)
+    results, signs = language.telling.results, dict[str, int]()
+    for name, sign in (("good", 1), ("bad", -1)):
+        signs |= dict.fromkeys(map(language.stem, results[name]), sign)
     return signs
 
 
@@ -141,7 +154,7 @@ def read_reply(text: str) -> str | None:
     """
     language = language_of(text)
     told: set[str] = set()
-    for sentence in sentences(text[:REPLY], language, language.replies):
+    for sentence in sentences(text[:REPLY], language, phrases.replies(language.code)):
         asked = context.asked_from(sentence, language)
         for hit in sentence.hits:
             if hit.start >= asked or context.is_supposed(sentence, hit, language):

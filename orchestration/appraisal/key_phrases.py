@@ -7,23 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from substrate.text import STOP_WORDS, stem, words
+from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage
+from substrate.language.text import stem, stop_words, words
 
 MIN_LENGTH: Final = 4
 MAX_LENGTH: Final = 40
 """Length of a tag in characters. The engine crashes on a unique value of more than 4,096 bytes."""
 MAX_SUBJECTS: Final = 3
 """A list of texts is named by at most so many phrases."""
-_SMALL_TALK: Final = frozenset(
-    """
-    again always answer answers anything back bit come couldn definitely doing everything feel feeling fine
-    first getting glad going good great hasn haven hear hello hope instance keep kind know last like little
-    long look looking lots love made make many maybe minutes morning much need never next nice night okay
-    people pretty really right said short shouldn sorry something soon sound sounds start still sure take talk
-    thank thanks that thing things think third thought time today tomorrow tonight totally trying want wanted
-    week went wonderful work working would wouldn yeah years yesterday""".split()
-)
-"""Words of many conversations that do not tell what one is about."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
 
 _TAG: Final = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
@@ -34,9 +25,13 @@ type Phrases = Mapping[str, str]
 
 def extract_phrases(text: str) -> Phrases:
     """The phrases of a text that may be tags: names of several words, and single words."""
-    names = map(_without_stop_words, _NAME.findall(text))
-    single_words = (word for word in words(text) if word.isalpha() and word not in STOP_WORDS)
-    phrases = [*(name for name in names if " " in name), *single_words]
+    silent = stop_words()
+    phrases: list[str] = []
+    for name in _NAME.findall(text):
+        telling = [word for word in words(name) if word not in silent]
+        if len(telling) > 1:
+            phrases.append(" ".join(telling))
+    phrases += (word for word in words(text) if word.isalpha() and word not in silent)
     return {phrase_key(phrase): phrase for phrase in reversed(phrases) if MIN_LENGTH <= len(phrase) <= MAX_LENGTH}
 
 
@@ -64,11 +59,8 @@ def subject_words(texts: Sequence[str]) -> tuple[str, ...]:
 
 def tells(phrase: str) -> bool:
     """False for words of any conversation, and for most forms of verbs and adverbs."""
-    return phrase not in _SMALL_TALK and (" " in phrase or not phrase.endswith(("ing", "ed", "ly")))
-
-
-def _without_stop_words(text: str) -> str:
-    return " ".join(word for word in words(text) if word not in STOP_WORDS)
+    small_talk = AskedLanguage.of(DEFAULT_LANGUAGE).words.small_talk
+    return phrase not in small_talk and (" " in phrase or not phrase.endswith(("ing", "ed", "ly")))
 
 
 def phrase_key(phrase: str) -> str:

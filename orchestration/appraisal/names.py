@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.name_data import NameData, language_of, name_data
 from orchestration.appraisal.own_words import QUOTED, Token, has_quotes, heading_spans, own_words, tokens_of
-from substrate.text import STOP_WORDS, name_key
+from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.text import likeliest, name_key, stop_words
 
 
 class Kind(StrEnum):
@@ -46,35 +47,104 @@ class Mention(NamedTuple):
 LONGEST_NAME: Final = 80
 """Longer runs of capitals are headings, or no text at all."""
 MOST_WORDS: Final = 4
-_ROLE: Final = re.compile(r", an?(?: [\w-]+){1,3}(?=[,.;:!?)\n]|\Z)| (?:is|was) an?(?: [\w-]+){1,3}")
-"""What somebody is, after the name: ", a teacher." and " is a very good nurse"."""
+MOST_READ: Final = 2000
+"""Only so many characters of a text decide its language."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
+# Without its bound, which is above the longest name, a word without end takes the square of its length.
+_CAPITALISED: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]{0,100}\w"
+_NAME: Final = rf"(?<!\w){_CAPITALISED}(?: {_CAPITALISED}){{0,2}}(?!\w)"
+_ROLE: Final = r"[^\W\d_][\w-]*(?: (?:of )?[^\W\d_][\w-]*){0,4}"
+_NOUN: Final = r"[^\W\d_a-zß-öø-ÿ][\w-]+"
 _HANDLE: Final = re.compile(r"(?<![\w@#/.])([@#])([^\W\d_][\w-]{1,39})(?!\w)")
+
+
+class NamePatterns(NamedTuple):
+    """The patterns by which a language names people, places and things."""
+
+    place: re.Pattern[str]
+    organisation: re.Pattern[str]
+    from_work: re.Pattern[str]
+    title: re.Pattern[str]
+    role_aside: re.Pattern[str] | None
+    aliases: Sequence[re.Pattern[str]]
+    own_names: Sequence[re.Pattern[str]]
+    own_roles: Sequence[re.Pattern[str]]
+
+
+@cache
+def name_patterns(code: str) -> NamePatterns:
+    """The patterns of a language, made of the words in its file."""
+    names = Language.of(code).names
+    workplaces = sorted(names.organisation_suffixes | names.businesses)
+    trade, workplace = "|".join(names.trades), "|".join(map(re.escape, workplaces))
+    roles = [text.replace("TRADE", trade).replace("WORKPLACE", workplace) for text in names.role_statements]
+    return NamePatterns(
+        place=re.compile(rf"\b(?:{names.place_cues}) (?:the )?$", re.IGNORECASE),
+        organisation=re.compile(rf"\b(?:{names.organisation_cues}) (?:the )?$", re.IGNORECASE),
+        from_work=re.compile(rf" {names.from_work}\b", re.IGNORECASE),
+        title=re.compile(rf"\b(?:{names.title_cues}):? $", re.IGNORECASE),
+        role_aside=None if names.role_aside is None else re.compile(names.role_aside),
+        aliases=_filled(names.alias_statements),
+        own_names=_filled(names.name_statements),
+        own_roles=_filled(roles),
+    )
+
+
+def _filled(texts: Iterable[str]) -> list[re.Pattern[str]]:
+    """The patterns with NAME, ROLE and NOUN filled in; all but the names are read whatever the case."""
+    patterns: list[re.Pattern[str]] = []
+    for text in texts:
+        filled = text.strip().replace("NAME", _NAME).replace("ROLE", _ROLE).replace("NOUN", _NOUN)
+        head, mark, rest = filled.partition("(?P<")
+        bare = re.sub(r"\\.|\[[^\]]*\]", "", head)
+        is_outside = bare.count("(") == bare.count(")")
+        patterns.append(re.compile(f"(?i:{head}){mark}{rest}" if is_outside else filled))
+    return patterns
+
+
+@cache
+def first_names(code: str) -> frozenset[str]:
+    """The first names of a language, with those of the default one."""
+    return Language.of(code).names.first_names | Language.of(DEFAULT_LANGUAGE).names.first_names
+
+
+@cache
+def of_all(name: str) -> frozenset[str]:
+    """The words that all languages have in one of their lists of names: a text may mix languages."""
+    return frozenset(Language.gather(f"names.{name}"))
+
+
+def name_language(text: str, otherwise: str = DEFAULT_LANGUAGE) -> str:
+    """The code of the language whose frequent words a text has most of; `otherwise` when it has none."""
+    found = _WORD.findall(text[:MOST_READ].lower())
+    best = likeliest(found, Language.all(), lambda language: language.names.function_words)
+    return otherwise if best.names.function_words.isdisjoint(found) else best.code
 
 
 def read_names(text: str, language: str | None = None) -> list[Mention]:
     """The names in a text, each with its sign, in order; a name may come more than once."""
-    data = name_data(language or language_of(text))
+    code = language or name_language(text)
     own = own_words(text)
-    found = list(_quoted_titles(own, data))
+    found = list(_quoted_titles(own, name_patterns(code)))
     if "@" in own or "#" in own:
         found += [Mention(handle[2], Kind.ENTITY) for handle in _HANDLE.finditer(own)]
     if own == own.lower():
         return found
-    reader = _Reader(own, tokens_of(own), data)
+    reader = _Reader(own, tokens_of(own), code)
     return [*found, *(mention for run in reader.runs() if (mention := reader.judge(run)) is not None)]
 
 
-def _quoted_titles(text: str, data: NameData) -> Iterator[Mention]:
+def _quoted_titles(text: str, patterns: NamePatterns) -> Iterator[Mention]:
     for found in QUOTED.finditer(text) if has_quotes(text) else ():
         title = next(part for part in found.groups() if part is not None).strip(" .,!?")
         before = text[max(0, found.start() - 24) : found.start()]
-        if title[:1].isupper() and len(title) <= LONGEST_NAME and data.cues["title"].search(before):
+        if title[:1].isupper() and len(title) <= LONGEST_NAME and patterns.title.search(before):
             yield Mention(title, Kind.ENTITY)
 
 
 def read_aliases(text: str, language: str | None = None) -> list[tuple[str, str]]:
     """Pairs of names that a text says are one person's, as "Thomas, everyone calls him Tom" does."""
-    patterns = name_data(language or language_of(text)).alias_statements
+    patterns = name_patterns(language or name_language(text)).aliases
     return [(found["name"], found["alias"]) for pattern in patterns for found in pattern.finditer(text)]
 
 
@@ -88,10 +158,11 @@ class _Run(NamedTuple):
 class _Reader:
     """Reads the names of one text by the words around each run of capitals."""
 
-    def __init__(self, text: str, tokens: Sequence[Token], data: NameData) -> None:
+    def __init__(self, text: str, tokens: Sequence[Token], code: str) -> None:
         self.text = text
         self.tokens = tokens
-        self.data = data
+        self.words, self.patterns = Language.of(code).names, name_patterns(code)
+        self.first_names = first_names(code)
         self._headings = heading_spans(text)
 
     def runs(self) -> Iterator[_Run]:
@@ -109,7 +180,7 @@ class _Reader:
 
     def _may_name(self, place: int) -> bool:
         token = self.tokens[place]
-        if not token.capital or token.key in self.data.words["never"]:
+        if not token.capital or token.key in self.words.never:
             return False
         before = bisect_right(self._headings, token.start, key=itemgetter(0))
         return not before or token.start >= self._headings[before - 1][1]
@@ -121,8 +192,8 @@ class _Reader:
         token, after = self.tokens[last], self.tokens[last + 1]
         if token.owning or self.text[token.end : after.start] != " " or not self._may_name(last + 1):
             return False
-        if self.data.nouns_have_capitals:
-            return self._is_first_name(last) and after.key not in self.data.words["relations"]
+        if not self.words.have_capitals:
+            return self._is_first_name(last) and after.key not in self.words.relations
         return not (token.first and self._is_common(token.key)) and not self._is_first_name(last + 1)
 
     def judge(self, run: _Run) -> Mention | None:
@@ -134,31 +205,31 @@ class _Reader:
 
     def _person(self, run: _Run, name: str) -> Mention | None:
         before = self._word(run.first - 1)
-        if before in self.data.words["titles"] and self._near(run.first - 1, run.first, (" ", ". ")):
+        if before in self.words.titles and self._near(run.first - 1, run.first, (" ", ". ")):
             title = self.tokens[run.first - 1].word.capitalize()
             return Mention(f"{title} {name}", Kind.PERSON, short=name.split()[-1])
         relation = self._relation_before(run)
         relation = self._relation_after(run) if relation is None else relation
         if relation is not None:
-            weak = self._doubtful(run) and (self.data.nouns_have_capitals or not relation)
+            weak = self._doubtful(run) and (not self.words.have_capitals or not relation)
             return Mention(name, Kind.PERSON, weak, relation or None)
         if self._is_place(run, name):
             return None
         if self._is_first_name(run.first):
             return Mention(name, Kind.PERSON)
-        from_work = self.data.cues["from_work"].match(self.text, self.tokens[run.last].end)
+        from_work = self.patterns.from_work.match(self.text, self.tokens[run.last].end)
         if (from_work or self._is_named_aside(run)) and not self._doubtful(run):
             return Mention(name, Kind.PERSON)
         return None
 
     def _is_named_aside(self, run: _Run) -> bool:
         """True for a name between commas after a relation: "the landlord at the yard, Prentiss, wants to sell"."""
-        if self.data.nouns_have_capitals or not self._near(run.first - 1, run.first, (", ",)):
+        if not self.words.have_capitals or not self._near(run.first - 1, run.first, (", ",)):
             return False
         if self.text[self.tokens[run.last].end : self.tokens[run.last].end + 1] not in (",", "."):
             return False
         for back in range(run.first - 1, max(-1, run.first - 6), -1):
-            if self._word(back) in self.data.words["relations"]:
+            if self._word(back) in self.words.relations:
                 return True
             if self.tokens[back].first:
                 return False
@@ -167,7 +238,7 @@ class _Reader:
     def _doubtful(self, run: _Run) -> bool:
         """True for a word that may be an ordinary noun, or only begins a sentence."""
         token = self.tokens[run.first]
-        if self.data.nouns_have_capitals:
+        if not self.words.have_capitals:
             return not self._is_first_name(run.first)
         return token.first and self._is_common(token.key)
 
@@ -176,22 +247,22 @@ class _Reader:
         place = run.first - 1
         if place < 0 or not self._near(place, run.first, (" ", ", ", " (", ": ")):
             return None
-        if self._word(place) in self.data.choices["called"] or self._word(place) in ("is", "was", "ist", "war"):
+        if self._word(place) in self.words.called or self._word(place) in of_all("copulas"):
             place -= 1
-            while place > 0 and self._word(place) in ("is", "was", "name", "he's", "she's"):
+            while place > 0 and self._word(place) in of_all("adjoining"):
                 place -= 1
         if place < 0 or self.tokens[place + 1].first:
             return None
         word = self._word(place)
-        if word not in self.data.words["relations"]:
-            return "" if word in self.data.words["people_nouns"] else None
+        if word not in self.words.relations:
+            return "" if word in self.words.people_nouns else None
         return word if self._is_mine(place) else ""
 
     def _is_mine(self, place: int) -> bool:
         """True when "my" or "our" stands shortly before a relation, in its sentence, with nobody's in between."""
         for back in range(place, max(-1, place - 4), -1):
             token = self.tokens[back]
-            if token.key in self.data.choices["my"]:
+            if token.key in self.words.my:
                 return True
             if token.first or (token.owning and back != place):
                 return False
@@ -199,73 +270,73 @@ class _Reader:
 
     def _relation_after(self, run: _Run) -> str | None:
         """The relation named after the run, as in "Anna, my sister", "Jamal's mum"; None without one."""
-        words, last = self.data.words, self.tokens[run.last]
+        words, last = self.words, self.tokens[run.last]
         place = run.last + 1
-        if last.owning and self._word(place) in words["relations"]:
+        if last.owning and self._word(place) in words.relations:
             return ""
-        if self._word(place) in ("is", "was", "ist", "war") or (last.owning and self._word(place) != ""):
-            place += self._word(place) in ("is", "was", "ist", "war")
+        if self._word(place) in of_all("copulas") or (last.owning and self._word(place) != ""):
+            place += self._word(place) in of_all("copulas")
         elif not self._near(run.last, place, (", ", " (")):
             return None
-        if self._word(place) not in self.data.choices["my"]:
+        if self._word(place) not in self.words.my:
             return None
         for ahead in range(place + 1, min(place + 4, len(self.tokens))):
             if self.tokens[ahead].first:
                 return None
-            if self._word(ahead) in words["relations"]:
+            if self._word(ahead) in words.relations:
                 return self._word(ahead)
         return None
 
     def _thing(self, run: _Run, name: str) -> Mention | None:
-        words, last = self.data.words, self.tokens[run.last]
+        words, last = self.words, self.tokens[run.last]
         following = "" if last.owning else self._word(run.last + 1)
         if self._is_project(run, following):
             return Mention(name, Kind.PROJECT)
-        is_product = following in self.data.choices["product_cues"]
-        if is_product and self._word(run.first - 1) in ("the", "my", "die", "der"):
+        is_product = following in self.words.product_cues
+        if is_product and self._word(run.first - 1) in of_all("before_a_product"):
             return Mention(name, Kind.PRODUCT)
-        if run.last > run.first and last.key in words["organisation_suffixes"]:
+        if run.last > run.first and last.key in words.organisation_suffixes:
             return Mention(name, Kind.ORGANISATION)
         if self._is_place(run, name):
             return Mention(name, Kind.PLACE)
-        if self._cued(run, "organisation") and not last.owning:
-            return Mention(name, Kind.ORGANISATION, self.data.nouns_have_capitals)
+        if self._cued(run, self.patterns.organisation) and not last.owning:
+            return Mention(name, Kind.ORGANISATION, not self.words.have_capitals)
         return None
 
     def _is_project(self, run: _Run, following: str) -> bool:
-        cues = self.data.choices["project_cues"]
+        cues = self.words.project_cues
         if self._word(run.first - 1) in cues and self._near(run.first - 1, run.first, (" ",)):
             return True
-        return following in cues and self._word(run.first - 1) in ("the", "my", "our", "this", "that")
+        return following in cues and self._word(run.first - 1) in of_all("before_a_project")
 
     def _is_place(self, run: _Run, name: str) -> bool:
         last = self.tokens[run.last]
-        if name.lower() in self.data.words["places"]:
+        if name.lower() in self.words.places:
             return not last.owning or not self._is_first_name(run.first)
-        if run.last > run.first and last.key in self.data.words["place_suffixes"]:
-            return not self.data.nouns_have_capitals and not self._acts(run)
+        if run.last > run.first and last.key in self.words.place_suffixes:
+            return self.words.have_capitals and not self._acts(run)
         parts = name.replace("-", " ").split()
         is_plain = all(word.isalpha() and word[1:].islower() for word in parts)  # `FalkorDB` is no place
-        if last.owning or self.data.nouns_have_capitals or not is_plain:
+        if last.owning or not self.words.have_capitals or not is_plain:
             return False
-        return self._cued(run, "place") and not self._first_name_key(last.key)
+        return self._cued(run, self.patterns.place) and not self._first_name_key(last.key)
 
     def _acts(self, run: _Run) -> bool:
         """True for a first name with a surname that does something or has a role: "Kim Park, a teacher"."""
-        words, aside = self.data.words, _ROLE.match(self.text, self.tokens[run.last].end)
+        aside = self.patterns.role_aside and self.patterns.role_aside.match(self.text, self.tokens[run.last].end)
         said = [] if aside is None else aside[0].lower().split()
-        works = not words["occupations"].isdisjoint(said[-1:] if said[:1] == [","] else said[1:])
-        acts = works or self._word(run.last + 1) in words["person_verbs"]
+        works = not self.words.occupations.isdisjoint(said[-1:] if said[:1] == [","] else said[1:])
+        acts = works or self._word(run.last + 1) in self.words.person_verbs
         return acts and self._first_name_key(self.tokens[run.first].key)
 
-    def _cued(self, run: _Run, cue: str) -> bool:
+    def _cued(self, run: _Run, cue: re.Pattern[str]) -> bool:
         start = self.tokens[run.first].start
-        return bool(self.data.cues[cue].search(self.text[max(0, start - 40) : start]))
+        return bool(cue.search(self.text[max(0, start - 40) : start]))
 
     def _weak(self, run: _Run, name: str) -> Mention | None:
         """A name by its capital alone: in the middle of a sentence, and not where nouns have capitals."""
         token = self.tokens[run.first]
-        if self.data.nouns_have_capitals or (token.first and run.last == run.first):
+        if not self.words.have_capitals or (token.first and run.last == run.first):
             return None
         if token.first and self._is_common(token.key):
             return None
@@ -273,31 +344,31 @@ class _Reader:
 
     def _likely_kind(self, run: _Run) -> Kind:
         """What an unknown name probably is, by the word before or after it."""
-        words, before = self.data.words, self._word(run.first - 1)
-        if not self.tokens[run.last].owning and self._word(run.last + 1) in words["person_verbs"]:
+        words, before = self.words, self._word(run.first - 1)
+        if not self.tokens[run.last].owning and self._word(run.last + 1) in words.person_verbs:
             return Kind.PERSON
-        if before in words["place_leads"] and before not in words["person_leads"]:
+        if before in words.place_leads and before not in words.person_leads:
             return Kind.PLACE
-        return Kind.PERSON if before in words["person_leads"] - words["place_leads"] else Kind.ENTITY
+        return Kind.PERSON if before in words.person_leads - words.place_leads else Kind.ENTITY
 
     def _is_first_name(self, place: int) -> bool:
         """True for a common first name that is no other word, or that a surname follows."""
         token = self.tokens[place]
         if not token.capital or not self._first_name_key(token.key):
             return False
-        if token.key not in self.data.words["ambiguous_names"]:
+        if token.key not in self.words.ambiguous_names:
             return True
-        if token.first or self.data.nouns_have_capitals:
+        if token.first or not self.words.have_capitals:
             return False
         after = self.tokens[place + 1 : place + 2]  # a surname
         return any(one.capital and self.text[token.end : one.start] == " " for one in after)
 
     def _first_name_key(self, key: str) -> bool:
-        return key in self.data.words["first_names"]
+        return key in self.first_names
 
     def _is_common(self, key: str) -> bool:
         """True for a word that only has a capital because a sentence begins with it."""
-        return not self._first_name_key(key) and key not in self.data.words["places"]
+        return not self._first_name_key(key) and key not in self.words.places
 
     def _word(self, place: int) -> str:
         return self.tokens[place].key if 0 <= place < len(self.tokens) else ""
@@ -351,8 +422,8 @@ def _known_at(own: Sequence[Token], place: int, known: KnownNames) -> tuple[int,
     return 0, ""
 
 
-def may_be_lower(key: str, code: str = "en") -> bool:
+def may_be_lower(key: str, code: str = DEFAULT_LANGUAGE) -> bool:
     """True for the key of a name that is no ordinary word, so that it may count without a capital."""
-    words = name_data(code).words
-    plain = key not in STOP_WORDS and key not in words["never"] and key not in words["relations"]
-    return plain and len(key) >= 3 and key not in words["ambiguous_names"] and " " not in key
+    names = Language.of(code).names
+    plain = key not in stop_words() and key not in names.never and key not in names.relations
+    return plain and len(key) >= 3 and key not in names.ambiguous_names and " " not in key

@@ -12,14 +12,13 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestration.appraisal.appraise import Appraisal
-from orchestration.appraisal.languages import language_of
 from orchestration.appraisal.speech import own_text
 from orchestration.appraisal.standing_rules import MOST_RULE_CHARACTERS
 from schemas.base import Text
 from schemas.memory import ResolutionState, Step
 from substrate.emotions import EMOTION_WORDS, VOCABULARY, normal_emotions
 from substrate.inference.language import model
-from substrate.text import words
+from substrate.language.text import language_of, words
 
 BATCH_TEXTS: Final = 20
 BATCH_CHARACTERS: Final = 8_000

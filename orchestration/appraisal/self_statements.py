@@ -7,28 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES, language
-from orchestration.appraisal.name_data import NameData, language_of, name_data
-from orchestration.appraisal.names import read_names
+from orchestration.appraisal.names import first_names, name_language, name_patterns, read_names
 from orchestration.appraisal.own_words import QUOTED, own_words
 from orchestration.appraisal.speech import own_text
-from substrate.text import name_key
+from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
+from substrate.language.text import name_key
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are searched for statements: nobody introduces themselves later."""
 LONGEST_ROLE: Final = 60
-_SUPPOSED: Final = re.compile(
-    r"\b(?:whether|if|like|unless|wish|pretend|imagine|thinks?|says?|said|told|when|ob|wenn|dass|als ob)\W+\Z",
-    re.IGNORECASE,
-)
 _OPENED: Final = re.compile(r"(?:\A|\W)['‘\"](?=\w)[^\"]{0,12}\Z")
-_MAY_STATE: Final = re.compile(
-    r"\bi['’]?m\b|\bi\b|\bmy\b|\bour\b|\bcalls? me\b|\bthis is\b|\bhere\b|\bbeen an?\b|\bas an?\b"
-    r"|\bich\b|\bmich\b|\bmein|\bunser|\bhier\b|\bals\b|\bcheers\b|\bthanks\b|\bregards\b|,",
-    re.IGNORECASE,
-)
 
 
 class Statement(NamedTuple):
@@ -38,47 +29,60 @@ class Statement(NamedTuple):
     value: str
 
 
-def read_statements(text: str, otherwise: str = CODES[0]) -> list[Statement]:
+def read_statements(text: str, otherwise: str = DEFAULT_LANGUAGE) -> list[Statement]:
     """What a text says of its writer: names, then roles, each in the order of the text."""
-    if not _MAY_STATE.search(text[:MOST_READ]):
+    if not _may_state().search(text[:MOST_READ]):
         return []
-    code = language_of(text, otherwise)
-    data = name_data(code)
-    own = own_words(own_text(text[:MOST_READ], language(code)))
+    language = Language.of(name_language(text, otherwise))
+    own = own_words(own_text(text[:MOST_READ], language))
     own = QUOTED.sub(lambda found: " " * len(found[0]), own)
-    return list(dict.fromkeys((*_names(own, data), *_roles(own, data), *_introduced(own, data))))
+    return list(dict.fromkeys((*_names(own, language), *_roles(own, language), *_introduced(own, language))))
 
 
-def states_something(text: str, otherwise: str = CODES[0]) -> bool:
+@cache
+def _may_state() -> re.Pattern[str]:
+    """What one of the words is of a text, in any language, that says something of its writer."""
+    signs = [language.names.may_state for language in Language.all()]
+    return re.compile(rf"{'|'.join(signs)}|,", re.IGNORECASE)
+
+
+@cache
+def _supposed() -> re.Pattern[str]:
+    """What stands before a statement that is only supposed or cited, in any language."""
+    words = [language.names.supposed for language in Language.all()]
+    return re.compile(rf"\b(?:{'|'.join(words)})\W+\Z", re.IGNORECASE)
+
+
+def states_something(text: str, otherwise: str = DEFAULT_LANGUAGE) -> bool:
     """True when a text says who its writer is."""
     return bool(read_statements(text, otherwise))
 
 
-def read_relations(text: str, otherwise: str = CODES[0]) -> dict[str, str]:
+def read_relations(text: str, otherwise: str = DEFAULT_LANGUAGE) -> dict[str, str]:
     """What people are to the writer, by the comparable form of their names: `anna` is the `sister`."""
-    mentions = read_names(text[:MOST_READ], language_of(text, otherwise))
+    mentions = read_names(text[:MOST_READ], name_language(text, otherwise))
     return {name_key(mention.name): mention.relation for mention in mentions if mention.relation}
 
 
-def _names(own: str, data: NameData) -> Iterator[Statement]:
-    for pattern in data.name_statements:
+def _names(own: str, language: Language) -> Iterator[Statement]:
+    for pattern in name_patterns(language.code).own_names:
         for found in pattern.finditer(own):
-            name = _own_name(found["name"], data)
+            name = _own_name(found["name"], language)
             if name is not None and not _is_cited(own, found.start("name")):
                 yield Statement("name", name)
 
 
-def _own_name(said: str, data: NameData) -> str | None:
+def _own_name(said: str, language: Language) -> str | None:
     """The name without words that are none; None when nothing is left or it is a word of another kind."""
-    kept = []
+    names, kept = language.names, list[str]()
     for word in said.split():
         key = word.lower()
-        if key in data.words["never"] or key in data.words["occupations"] or key in data.words["function_words"]:
+        if key in names.never or key in names.occupations or key in names.function_words:
             break
         kept.append(word)
-    if not kept or kept[0].lower() in data.words["places"] or kept[0].lower() in data.words["relations"]:
+    if not kept or kept[0].lower() in names.places or kept[0].lower() in names.relations:
         return None
-    if data.nouns_have_capitals and kept[0].lower() not in data.words["first_names"] and len(kept) > 1:
+    if not names.have_capitals and kept[0].lower() not in first_names(language.code) and len(kept) > 1:
         return None
     return " ".join(kept)
 
@@ -88,35 +92,35 @@ def _is_cited(own: str, start: int) -> bool:
     return _OPENED.search(own[max(0, start - 14) : start]) is not None
 
 
-def _roles(own: str, data: NameData) -> Iterator[Statement]:
-    for pattern in data.role_statements:
+def _roles(own: str, language: Language) -> Iterator[Statement]:
+    for pattern in name_patterns(language.code).own_roles:
         for found in pattern.finditer(own):
             group = str(found.lastgroup)
-            role = _role(found[group], group, data)
-            supposed = _SUPPOSED.search(own[max(0, found.start() - 20) : found.start()])
+            role = _role(found[group], group, language.names)
+            supposed = _supposed().search(own[max(0, found.start() - 20) : found.start()])
             if role is not None and supposed is None and not _is_cited(own, found.start()):
                 yield Statement("hint" if group.startswith("is_") else "role", role)
 
 
-def _role(said: str, group: str, data: NameData) -> str | None:
-    kept = _until_end(said, data)
+def _role(said: str, group: str, names: NameWords) -> str | None:
+    kept = _until_end(said, names)
     if group.startswith("is_"):
         return group.removeprefix("is_")
     if group == "runs":
-        business = _up_to(kept, data.words["businesses"], ())
-        return None if business is None else f"{data.runs}{business}"
+        business = _up_to(kept, names.businesses, ())
+        return None if business is None else f"{names.runs}{business}"
     if group == "does":
         verb, *what = said.split()
-        return " ".join((data.trades[verb.lower()], *what))
+        return " ".join((names.trades[verb.lower()], *what))
     if group == "teaches":
         return "teacher"
-    return _up_to(kept, data.words["occupations"], data.choices["occupation_suffixes"])
+    return _up_to(kept, names.occupations, names.occupation_suffixes)
 
 
-def _until_end(said: str, data: NameData) -> list[str]:
+def _until_end(said: str, names: NameWords) -> list[str]:
     kept: list[str] = []
     for word in said[:LONGEST_ROLE].split():
-        if word.lower() in data.words["role_ends"]:
+        if word.lower() in names.role_ends:
             break
         kept.append(word)
     return kept
@@ -133,11 +137,11 @@ def _up_to(said: list[str], lasts: frozenset[str], endings: Sequence[str]) -> st
     return None
 
 
-def _introduced(own: str, data: NameData) -> Iterator[Statement]:
+def _introduced(own: str, language: Language) -> Iterator[Statement]:
     """`Gord Halloran, joiner`: a sentence that is a name and a role."""
     for found in _INTRODUCED.finditer(own):
-        role = _up_to(_until_end(found["role"], data), data.words["occupations"], ())
-        name = _own_name(found["name"], data)
+        role = _up_to(_until_end(found["role"], language.names), language.names.occupations, ())
+        name = _own_name(found["name"], language)
         if role is not None and name is not None and role.islower():
             yield Statement("name", name)
             yield Statement("role", role)

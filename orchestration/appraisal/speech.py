@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import IDLE, Entry, Language
+from orchestration.appraisal.phrases import IDLE, Book, Entry, all_phrases
+from substrate.language.languages import Language
 
 MOST_CHARACTERS: Final = 12_000
 MOST_SENTENCES: Final = 60
@@ -85,7 +86,7 @@ def own_text(text: str, language: Language) -> str:
     pasted = False
     for line in read.split("\n"):
         first = line.split(maxsplit=1)[:1]  # of a mail, or of the trace of an error
-        pasted = pasted or (first != [] and first[0].lower() in language.words["headers"])
+        pasted = pasted or (first != [] and first[0].lower() in language.telling.pasted["headers"])
         kept.append(" " * len(line) if pasted or _is_foreign(line) else line)
         pasted = pasted or _introduces(line, language)
     return _QUOTES.sub(_without_quotation, "\n".join(kept))
@@ -110,11 +111,7 @@ def _introduces(line: str, language: Language) -> bool:
     if not line.rstrip().endswith(":"):
         return False
     words = {token.lower() for token in _TOKEN.findall(line[-200:])}
-    return all(not words.isdisjoint(language.words[name]) for name in ("introduced", "introducers"))
-
-
-type Book = Mapping[str, Sequence[Entry]]
-"""Phrases by first word, the longest first."""
+    return all(not words.isdisjoint(language.telling.pasted[name]) for name in ("introduced", "introducers"))
 
 
 def sentences(text: str, language: Language, book: Book | None = None) -> Iterator[Sentence]:
@@ -122,7 +119,7 @@ def sentences(text: str, language: Language, book: Book | None = None) -> Iterat
 
     `book`: the phrases that are looked for in them; all of the language where none are given.
     """
-    book = language.phrases if book is None else book
+    book = all_phrases(language.code) if book is None else book
     read = own_text(text, language)
     start, count = 0, 0
     for end in [*_END.finditer(read), None]:
@@ -140,15 +137,17 @@ def sentences(text: str, language: Language, book: Book | None = None) -> Iterat
 
 def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bool) -> list[Token]:
     tokens: list[Token] = []
+    contractions = language.telling.contractions
     for match in _TOKEN.finditer(text, *span):
         written = match[0]
         word = written.lower()
         if squeeze:
             word = _REPEATED.sub(r"\1", word)
         shape = ""
-        if word != written and word not in language.contractions:
+        full = contractions.get(word)
+        if word != written and full is None:
             shape = "A" if len(written) > 1 and written.isupper() else "a"
-        for part in language.contractions.get(word, (word,)):
+        for part in (word,) if full is None else full.split():
             tokens.append(Token(part, match.start(), match.end(), shape))
         if len(tokens) >= MOST_TOKENS:
             break

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Final
 
 from orchestration.appraisal import context
-from orchestration.appraisal.languages import Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
-from substrate.text import stem, words
+from substrate.language.languages import Language
+from substrate.language.text import language_of, stem, words
 
 MOST_RULE_CHARACTERS: Final = 400
 INSTRUCTION_WITHIN: Final = 1200
@@ -39,13 +39,13 @@ def is_revocation(text: str) -> bool:
 
 def is_conditional(text: str) -> bool:
     """Whether a rule is for some requests only: "when I send you a paragraph", "for letters"."""
-    conditions = language_of(text).words["rule_conditions"]
+    conditions = language_of(text).telling.words["rule_conditions"]
     return any(word in conditions for word in text.lower().split())
 
 
 def matter_of(text: str) -> frozenset[str]:
     """The stems of what a rule is about, without the words that every rule may have."""
-    common = language_of(text).words["rule_common"]
+    common = language_of(text).telling.words["rule_common"]
     return frozenset(stem(word) for word in words(text) if word not in common)
 
 
@@ -88,7 +88,7 @@ def _is_bid(sentence: Sentence, signals: frozenset[str], language: Language) -> 
     """Whether a sentence tells the listener how to speak or what to do: "keep it short", "sentences, always"."""
     if "bids" in signals:
         speaks = {"lasting", "conditions"} <= signals or "manner" in signals
-        return speaks or any(token.text in language.words["listener"] for token in sentence.tokens)
+        return speaks or any(token.text in language.telling.words["listener"] for token in sentence.tokens)
     return "manner" in signals and "lasting" in signals and len(sentence.tokens) <= SHORT
 
 
@@ -98,7 +98,7 @@ def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str
         near & {"announced", "named"} for near in signals[max(0, place - 2) : place + 1]
     ):
         return True
-    points = language.words["points_back"]
+    points = language.telling.words["points_back"]
     after = range(place + 1, min(len(read), place + 4))
     return any(
         "lasting" in signals[later] and (len(read[later].tokens) <= 2 or _has(read[later], points))
@@ -145,7 +145,7 @@ def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
     The verb of a condition ("if you say so") is none, nor that of a question ("tell me, what is your plan?").
     """
-    words, tokens = language.words, sentence.tokens
+    words, tokens = language.telling.words, sentence.tokens
     if hit.start in _places(sentence, "conditions"):
         return False
     if "?" in sentence.ending and not any(_is_a(each, "lasting", "conditions") for each in sentence.hits):
@@ -169,7 +169,7 @@ def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether a phrase alone is a rule and speaks to the listener: not "I will do so in every answer"."""
-    words, tokens = language.words, sentence.tokens
+    words, tokens = language.telling.words, sentence.tokens
     if hit.entry.value == "anywhere":
         after = tokens[hit.end].text if hit.end < len(tokens) else ""
         return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
@@ -183,8 +183,8 @@ def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
 
 def _may_bid(word: str, language: Language) -> bool:
     """Whether the word after `always` may be an imperative: not `misses`, `being`, `happy`."""
-    inflected = word.endswith(tuple(language.words["inflected"])) and not word.endswith("ss")
-    return word.isalpha() and word not in language.words["rule_not"] and not inflected
+    inflected = word.endswith(tuple(language.telling.words["inflected"])) and not word.endswith("ss")
+    return word.isalpha() and word not in language.telling.words["rule_not"] and not inflected
 
 
 def _own_before(sentence: Sentence, hit: Hit, language: Language, wished: Collection[int] = frozenset()) -> bool:
@@ -194,5 +194,5 @@ def _own_before(sentence: Sentence, hit: Hit, language: Language, wished: Collec
     """
     places = range(sentence.clause_start(hit.start), hit.start)
     words = [sentence.tokens[place].text for place in places if place not in wished]
-    own = [word for word in words if word in language.words["own_subjects"]]
-    return bool(own) and not any(word in language.words["addressed"] for word in words)
+    own = [word for word in words if word in language.telling.words["own_subjects"]]
+    return bool(own) and not any(word in language.telling.words["addressed"] for word in words)

@@ -13,11 +13,11 @@ from itertools import chain, takewhile
 from typing import Final
 
 from orchestration.appraisal.context import asked_from
-from orchestration.appraisal.languages import CODES, Language, language
 from orchestration.appraisal.speech import Sentence, own_text, sentences
 from orchestration.appraisal.standing_rules import is_standing_instruction
 from schemas.memory import Silence
-from substrate.text import stems, word_language, word_languages, words
+from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.text import stems, stop_words, word_language, words
 
 LEAST_TOLD: Final = 2
 """So many words that mean something, beside what is asked, tell something."""
@@ -27,10 +27,8 @@ MOST_ASKED: Final = 10
 """A question without its mark is no longer than so many words."""
 MOST_PASTED: Final = 8
 """What asks about more words that are quoted or pasted tells them."""
-_CLAUSE: Final = re.compile(r"[,;:–—]|\b(?:but|so|however|aber|also|jedoch)\b")
 _WORD: Final = re.compile(r"[^\W_]")
 _NUMBER: Final = re.compile(r"\d")
-_TITLE: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St|vs|Nr|ca)\.(?=\s)")
 _WIDE_MARKS: Final = str.maketrans("？！。", "?!.")
 _SILENT: Final = ("polite", "skipped", "own_subjects", "own_objects", "own_possessives")
 
@@ -42,10 +40,11 @@ def read_silence(text: str, *, answers: bool = False, given: Sequence[str] = ())
     `given`.
     """
     code = word_language(text)
-    spoken_in = language(code if code in CODES else CODES[0])
+    known = {each.code: each for each in Language.all()}
+    spoken_in = known.get(code, known[DEFAULT_LANGUAGE])
     asks, spoken = False, False
     telling: list[Sentence] = []
-    for sentence in sentences(_TITLE.sub(r"\1", text.translate(_WIDE_MARKS)), spoken_in):
+    for sentence in sentences(_abbreviation().sub(r"\1", text.translate(_WIDE_MARKS)), spoken_in):
         if not _WORD.search(sentence.text):
             continue
         spoken = True
@@ -67,7 +66,7 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
     Many leave out the mark: "what is my number" begins as a question does. "The code is 8812?" has the mark, and
     tells.
     """
-    tokens, words = sentence.tokens, language.words
+    tokens, words = sentence.tokens, language.telling.words
     first = next((place for place, token in enumerate(tokens) if token.text not in words["polite"]), 0)
     rest = [token.text for token in tokens[first:]]
     if _pattern("asking").match(" ".join(rest)):
@@ -83,14 +82,14 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
     if len(rest) < 2 or len(rest) > MOST_ASKED or "," in rest:
         return len(tokens)
     if rest[0] in words["wh"]:
-        is_clause = rest[1] in words["own_subjects"] | words["not_after_wh"] or rest[2:3] == ["why"]
+        is_clause = rest[1] in words["own_subjects"] | words["not_after_wh"] or {*rest[2:3]} & words["second_wh"]
         return len(tokens) if is_clause else first
     return first if rest[0] in words["question_starts"] and rest[1] in words["turned"] else len(tokens)
 
 
 def _tells(sentence: Sentence, asked: int, language: Language, *, answers: bool) -> bool:
     """Whether a sentence tells something: beside what it asks from `asked` on, or of its own."""
-    words, said = language.words, [token.text for token in sentence.tokens]
+    words, said = language.telling.words, [token.text for token in sentence.tokens]
     if asked == len(said):
         return _says(" ".join(said), language, answers=answers)
     before = _pattern("courtesy").sub(" ", " ".join(said[:asked])).split()
@@ -103,7 +102,7 @@ def _tells(sentence: Sentence, asked: int, language: Language, *, answers: bool)
 
 def _says_how(sentence: Sentence, language: Language) -> bool:
     """Whether a sentence beside a question only says how to answer it: "Mention only five items."."""
-    words, said = language.words, [token.text for token in sentence.tokens]
+    words, said = language.telling.words, [token.text for token in sentence.tokens]
     is_bid = next((word for word in said if word not in words["polite"]), "") in words["answering"]
     return is_bid and words["own_subjects"].isdisjoint(said) and not is_standing_instruction(sentence.text)
 
@@ -114,7 +113,7 @@ def _tells_beside(asking: Sequence[str], language: Language) -> bool:
 
     What says of which thing one asks tells nothing: "the man who sold us the house", "on 3 May".
     """
-    words = language.words
+    words = language.telling.words
     for place, word in enumerate(asking):
         clause = [*takewhile(lambda each: each != ",", asking[place + 1 :])]
         before, opening = frozenset(asking[max(0, place - 2) : place]), frozenset(clause[:2])
@@ -144,7 +143,7 @@ def _tells_beside(asking: Sequence[str], language: Language) -> bool:
 
 def _says(said: str, language: Language, *, answers: bool) -> bool:
     """Whether one of the clauses of a statement says more than courtesy, or that something is not known."""
-    for clause in _CLAUSE.split(said):
+    for clause in _break().split(said):
         if answers and _pattern("unknown").search(clause):
             continue
         if _meaning(_pattern("courtesy").sub(" ", clause).split(), language):
@@ -154,8 +153,8 @@ def _says(said: str, language: Language, *, answers: bool) -> bool:
 
 def _meaning(said: Iterable[str], language: Language) -> list[str]:
     """The words that mean something by themselves."""
-    silent = word_languages()[language.code].stop_words | language.function_words
-    silent = silent.union(*(language.words[name] for name in _SILENT))
+    silent = stop_words(language.code) | language.telling.function_words
+    silent = silent.union(*(language.telling.words[name] for name in _SILENT))
     return [word for word in said if _WORD.search(word) and word not in silent]
 
 
@@ -166,14 +165,14 @@ def _repeats(telling: Sequence[Sentence], language: Language, given: Sequence[st
     words_given = frozenset[str]().union(*(words(text) for text in given))
     said = new = 0
     for token in chain.from_iterable(sentence.tokens for sentence in telling):
-        if token.text in language.words["limiting"] and token.text not in words_given:
+        if token.text in language.telling.words["limiting"] and token.text not in words_given:
             return False
         if not _meaning([token.text], language):
             continue
         said += 1
-        if token.text in language.words["saying"] or stems(token.text, code) <= known:
+        if token.text in language.telling.words["saying"] or stems(token.text, code) <= known:
             continue
-        is_name = language.names_have_capitals and token.shape == "a" and token.start > 0
+        is_name = language.names.have_capitals and token.shape == "a" and token.start > 0
         if token.text.isdigit() or is_name:
             return False
         new += 1
@@ -183,8 +182,20 @@ def _repeats(telling: Sequence[Sentence], language: Language, given: Sequence[st
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """Any of the phrases of a list, as whole words, in any language: "Vielen Dank!" does not tell which it is."""
-    phrases: list[str] = []
-    for code in CODES:
-        phrases += " ".join(language(code).table["telling"][name].split()).split(", ")
-    longest_first = sorted(phrases, key=len, reverse=True)
-    return re.compile(rf"\b(?:{'|'.join(longest_first)})\b")
+    return re.compile(rf"\b(?:{_any(name)})\b")
+
+
+@cache
+def _abbreviation() -> re.Pattern[str]:
+    return re.compile(rf"\b({_any('abbreviations')})\.(?=\s)")
+
+
+@cache
+def _break() -> re.Pattern[str]:
+    """What parts two clauses."""
+    return re.compile(rf"[,;:–—]|\b(?:{_any('breaks')})\b")
+
+
+def _any(name: str) -> str:
+    """The alternatives of a list of what tells nothing, the longest first."""
+    return "|".join(sorted(Language.gather(f"telling.silence.{name}"), key=len, reverse=True))

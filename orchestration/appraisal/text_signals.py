@@ -7,14 +7,10 @@ from typing import Final, NamedTuple
 
 from orchestration.appraisal.context import NEGATION_REACH
 from schemas.wave_signal import Relation
-from substrate.text import STOP_WORDS, name_key, stem, words
+from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.text import name_key, stem, stop_words, words
 
 MAX_RELATIONS: Final = 16
-
-_NEGATIONS: Final = frozenset(
-    """no not never none without hardly barely nor neither nothing cannot don doesn didn isn aren wasn weren won
-    wouldn couldn shouldn hasn haven hadn cant dont doesnt didnt isnt wasnt""".split()
-)
 
 
 class _NameSpan(NamedTuple):
@@ -33,13 +29,15 @@ def relation_words(text: str, names: Sequence[str]) -> list[str]:
     return [
         word
         for word in dict.fromkeys(words(text))
-        if word not in STOP_WORDS and word not in name_words and not word.isdigit()
+        if word not in stop_words() and word not in name_words and not word.isdigit()
     ]
 
 
 def has_same_stem(word: str, relation_type: str) -> bool:
     """True when a word is a form of the relation type, as `criticizing` is of CRITICIZED."""
-    return stem(word) in {stem(part) for part in words(relation_type.replace("_", " ")) if part not in STOP_WORDS}
+    return stem(word) in {
+        stem(part) for part in words(relation_type.replace("_", " ")) if part not in stop_words()
+    }
 
 
 def read_relations(
@@ -51,6 +49,8 @@ def read_relations(
     the two, as in `praised by Kai`. `types`: the relation types of the graph. `matches`: a test whether a word
     names a type.
     """
+    english = Language.of(DEFAULT_LANGUAGE)
+    agents = english.telling.words["agent"]
     text_words = words(text)
     spans = _name_spans(text_words, names)
     type_by_word: dict[str, str | None] = {}
@@ -59,14 +59,14 @@ def read_relations(
     relations: dict[Relation, None] = {}
     for position, word in enumerate(text_words):
         relation_type = type_by_word.get(word)
-        negated = not _NEGATIONS.isdisjoint(text_words[max(0, position - NEGATION_REACH) : position])
+        negated = not english.words.negations.isdisjoint(text_words[max(0, position - NEGATION_REACH) : position])
         if relation_type is None or negated:
             continue
         before = [span for span in spans if span.end <= position]
         after = [span for span in spans if span.start > position]
         source = max(before, key=lambda span: span.end).name if before else None
         target = min(after, key=lambda span: span.start).name if after else None
-        if text_words[position + 1 : position + 2] == ["by"]:
+        if not agents.isdisjoint(text_words[position + 1 : position + 2]):
             source, target = target, source
         relations[Relation(relation_type=relation_type, source=source, target=target)] = None
     return tuple(relations)[:MAX_RELATIONS]

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from schemas.memory import ConsciousnessNode, Passage
-from substrate.text import query_words, stem, stems
+from substrate.language.text import query_words, stem, stems
 
 _WORD: Final = re.compile(r"\w+")
 _STEPS: Final = 24

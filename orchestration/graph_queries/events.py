@@ -17,8 +17,8 @@ from orchestration.question.time_expressions import Event
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.events import find_event_periods
 from schemas.memory import GraphKey
+from substrate.language.text import words
 from substrate.store.filters import EVERY_MEMORY
-from substrate.text import words
 
 TELLING: Final = Reach(12, expanded_hits=0, expanded_anchors=0, far=0)
 """How many memories may tell of the event; nothing is followed from them."""

@@ -15,8 +15,8 @@ from substrate.connection.together import together
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
+from substrate.language.text import count_of
 from substrate.store import reader
-from substrate.text import count_of
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
 

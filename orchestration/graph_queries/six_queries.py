@@ -14,17 +14,17 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
-from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
+from orchestration.question.reading import ASKING, Question, instruction_words
 from orchestration.question.requests import Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget, Query, Search
+from substrate.language.text import name_key, search_form, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import felt_values
-from substrate.text import name_key, search_form, words
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -230,7 +230,7 @@ def build_graph_query(
         **values,
         **reach.values(reach.expanded_anchors),
         "entities": [entity.id for entity in lexicon.entities],
-        "instruction_words": [INSTRUCTION_WORDS] if reach.instructions else [],
+        "instruction_words": [instruction_words()] if reach.instructions else [],
         "askers": sorted(ASKING),
     }
     first, *wider = [{**values, "words": words} for words in _build_word_queries(lexicon)]

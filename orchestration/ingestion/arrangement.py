@@ -38,7 +38,7 @@ from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Correct, Relate, Retract, Supersede, Unrelate
 from schemas.memory import GraphKey, Source
 from schemas.temporal import Instant, to_datetime, to_instant
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 AHEAD: Final = 60_000_000
 """Microseconds that the clock of a sender may be ahead without a note."""

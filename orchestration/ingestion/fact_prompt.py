@@ -15,8 +15,8 @@ from orchestration.question.entity_prompt import MAX_KIND
 from schemas.base import Name
 from schemas.commands import RelationType
 from substrate.inference.language import model
+from substrate.language.text import name_key
 from substrate.store.vocabulary import Vocabulary
-from substrate.text import name_key
 
 WINDOW_TURNS: Final = 20
 WINDOW_CHARACTERS: Final = 8_000

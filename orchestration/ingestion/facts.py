@@ -29,9 +29,9 @@ from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.language.text import name_key
 from substrate.store import reader
 from substrate.store.vocabulary import links_from, read_vocabulary
-from substrate.text import name_key
 
 AT_ONCE: Final = 4
 """Windows of a conversation that are sent to the model at the same time."""

@@ -33,9 +33,9 @@ from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
 from schemas.responses import HeardMessage, HeardReport
 from schemas.temporal import END_OF_TIME, Instant, to_instant
+from substrate.language.text import count_of
 from substrate.store import reader, transcripts
 from substrate.store.transcripts import EpisodeRow
-from substrate.text import count_of
 
 TRIES: Final = 8
 """Attempts to place a list, because another process may store under the same ids at the same time."""

@@ -20,8 +20,8 @@ from orchestration.ingestion.transcript import align, is_same
 from orchestration.writing.records import words_key
 from schemas.temporal import Instant
 from substrate.graphs.graph import Graph
+from substrate.language.text import words
 from substrate.store import reader, rows, writer
-from substrate.text import words
 
 _LOOKED_UP: Final = 20
 """So many messages of a chat are looked for in other chats."""

@@ -2,25 +2,22 @@
 
 "Who", "where", "when", "how many" and "why" ask for a person, a place, a time, a number and a reason (the answer
 types of Li and Roth, "Learning Question Classifiers", 2002, as far as plain words tell them). The words of each
-language stand in its file in `languages/`.
+language stand in its file (`substrate/language`).
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import resources
+from itertools import chain
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES
-from substrate.text import normal_text, stem, stems, word_language
+from substrate.language.languages import AskedLanguage, Language
+from substrate.language.text import any_of, normal_text, stem, stems, word_language
 
-MORE_CODES: Final = ("fr",)
-"""Languages whose words count for a question in that language alone."""
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
 
@@ -42,7 +39,6 @@ _NAMES: Final = rf"({_NAME}(?: {_NAME})*)"
 _INSIDE: Final = rf"(?<=[\w,;:'’)] )({_NAME})"
 """A capitalised word inside a sentence."""
 _DIGITS: Final = r"\d"
-_CLOCK_OR_DATE: Final = r"\d{1,2}(?::\d\d|\.\d{1,2}\.|st\b|nd\b|rd\b|th\b)|\b(?:19|20)\d\d\b"
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -59,21 +55,19 @@ type NamesGiven = bool | tuple[frozenset[str], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """The patterns of a language: `asked` finds what a question asks for, `given` what a text gives.
-
-    `attributes`: sets of stems of which one answers a question for another.
-    """
+    """The patterns of a language: `asked` finds what a question asks for, `given` what a text gives."""
 
     asked: Mapping[AnswerKind, re.Pattern[str]]
     given: Mapping[AnswerKind, re.Pattern[str]]
-    attributes: Sequence[frozenset[str]]
 
 
 def asked_kind(question: str) -> AskedKind | None:
     """The kind of thing that a question asks for by the earliest of its words; None when no word says it."""
     text = question[:MOST_READ]
-    spoken = word_language(text)
-    codes = (*CODES, spoken) if spoken in MORE_CODES else CODES
+    codes = [language.code for language in Language.all()]
+    spoken = AskedLanguage.of(word_language(text))
+    if spoken.code not in codes and spoken.kinds is not None:
+        codes.append(spoken.code)
     found: list[tuple[int, AskedKind]] = []
     for code in codes:
         for kind, pattern in _patterns(code).asked.items():
@@ -114,40 +108,43 @@ def same_attributes(question: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """By stem of a question, the stems of other words for the same attribute: "flat", "moved" for "live"."""
     spoken = word_language(question)
     alike: dict[str, frozenset[str]] = {}
-    for attribute in _patterns(spoken).attributes if spoken in CODES else ():
+    for attribute in _attributes(spoken):
         alike |= dict.fromkeys(attribute & stems(question, spoken), attribute)
     return tuple(alike.items())
 
 
 @cache
+def _attributes(code: str) -> Sequence[frozenset[str]]:
+    """Sets of stems of which one answers a question for another."""
+    kinds = AskedLanguage.of(code).kinds
+    return [stems(line, code) for line in kinds.attributes] if kinds else ()
+
+
+@cache
 def _patterns(code: str) -> _Patterns:
-    """The patterns of a language. Raises FileNotFoundError for one without a file."""
-    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    table = tomllib.loads(text)
-    given = table["given"]
+    """The patterns of a language. Raises LookupError for one that does not say what a question asks for."""
+    known = {language.code: language.kinds for language in AskedLanguage.all()}
+    kinds = known.get(code)
+    if kinds is None:
+        raise LookupError(f"no file says what a question asks for in the language {code}")
+    given = kinds.given
+    all_given = [each.given for each in known.values() if each is not None]  # a text may mix languages
+    articles = "|".join(chain.from_iterable(each["articles"] for each in all_given))
+    ordinals = "|".join(chain.from_iterable(each["ordinals"] for each in all_given))
+    clock_or_date = rf"\d{{1,2}}(?::\d\d|\.\d{{1,2}}\.|(?:{ordinals})\b)|\b(?:19|20)\d\d\b"
+
+    def after(words: Sequence[str]) -> str:
+        """The pattern for a name after one of these words, perhaps with an article between."""
+        return rf"(?i:{any_of(words)}) (?:(?i:{articles}) )?({_NAME})"
+
     texts = {
-        AnswerKind.PERSON: _after(given["before_a_person"]) if "before_a_person" in given else _INSIDE,
-        AnswerKind.TIME: rf"{_CLOCK_OR_DATE}|(?i:{_choice(given['time'])})",
-        AnswerKind.PLACE: _after(given["before_a_place"]),
-        AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{_choice(given['number'])})",
-        AnswerKind.REASON: rf"(?i:{_choice(given['reason'])})",
-        AnswerKind.NAME: rf"(?i:{given['before_a_name']}) {_NAMES}",
+        AnswerKind.PERSON: after(given["before_a_person"]) if "before_a_person" in given else _INSIDE,
+        AnswerKind.TIME: rf"{clock_or_date}|(?i:{any_of(given['time'])})",
+        AnswerKind.PLACE: after(given["before_a_place"]),
+        AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{any_of(given['number'])})",
+        AnswerKind.REASON: rf"(?i:{any_of(given['reason'])})",
+        AnswerKind.NAME: rf"(?i:{AskedLanguage.of(code).patterns['before_a_name']}) {_NAMES}",
     }
-    asked = {kind: re.compile(rf"(?i:{_choice(table['asked'][kind])})") for kind in AnswerKind}
+    asked = {kind: re.compile(rf"(?i:{any_of(kinds.asked[kind])})") for kind in AnswerKind}
     asked[AnswerKind.NAME] = re.compile(rf"^\W*{asked[AnswerKind.NAME].pattern} {_NAMES}\W*$")
-    return _Patterns(
-        asked=asked,
-        given={kind: re.compile(text) for kind, text in texts.items()},
-        attributes=[stems(line, code) for line in table.get("attributes", {}).get("words", ())],
-    )
-
-
-def _after(words: str) -> str:
-    """The pattern for a name after one of these words, perhaps with an article between."""
-    return rf"(?i:{_choice(words)}) (?:(?i:the|der|die|das|dem|den|le|la|les) )?({_NAME})"
-
-
-def _choice(phrases: str) -> str:
-    """The pattern for any of the phrases of a list, as whole words."""
-    words = ("\\s+".join(map(re.escape, phrase.split())) for phrase in phrases.split(","))
-    return rf"\b(?:{'|'.join(filter(None, words))})\b"
+    return _Patterns(asked, {kind: re.compile(text) for kind, text in texts.items()})

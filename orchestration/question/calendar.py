@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from dateutil.easter import easter
 from dateutil.relativedelta import MO, relativedelta, weekday
 
-from orchestration.question.languages import NIGHT, UNITS, TimePhrase
+from orchestration.question.languages import TimePhrase
+from substrate.language.languages import NIGHT, UNITS
 
 YEARS_BACK: Final = 25
 """How many years back a month, season or feast without a year is looked for."""

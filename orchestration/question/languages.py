@@ -1,32 +1,20 @@
-"""The languages in which a question is read: patterns and words of each, from its file in `languages/`. Pure.
-
-Each file is read once. `languages/reading_en.toml` says what a file holds.
-"""
+"""How a question is read in each language: the patterns of its asking and of its phrases of time. Pure."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES
-from substrate.text import word_language
+from substrate.language.languages import NIGHT, AskedLanguage, Language
+from substrate.language.text import word_language
 
-ASKED_ALONE: Final = ("fr", "ja", "zh")
-"""Languages of which only the patterns of asking are known: they count for a question in that language alone."""
-UNITS: Final = ("hour", "day", "week", "month", "year")
-"""The units of time, in the order in which each file names them."""
 TO_COME: Final = frozenset(("tomorrow", "day_after_tomorrow", "next_weekday", "next_weekend", "next_unit", "today",
                            "weekday", "weekend", "date"))  # fmt: skip
 """The kinds of phrases that a plan may name too."""
-NIGHT: Final = 3
-"""The place of the night among the parts of a day."""
-
 _YEAR: Final = r"(?:1[6-9]|2[0-2])\d\d"
 _NUMBERED: Final = {"day": r"\d{1,2}", "monthnumber": r"\d{1,2}", "year": _YEAR}
 _PLACE: Final = re.compile(r"\{(\w+)\}")
@@ -77,13 +65,12 @@ class QuestionLanguage:
     a time of a plan one of `time_words` or a digit.
 
     `places`: what each word of a time stands for, by the name of its list. `other_words`: months that are other
-    words too. `general`: words of a question that tell of no subject. `asking`, `relations`, `seeking`, `events`:
+    words too. `general`: words of a question that tell of no subject. `relations`, `seeking`, `events`:
     patterns by their names in the file. `sides`: "before" and "after" of `events` without what may stand before
     them, which is found ten times as fast.
     """
 
     code: str
-    asking: Mapping[str, re.Pattern[str]]
     phrases: re.Pattern[str]
     kinds: Sequence[str]
     cues: frozenset[str]
@@ -147,15 +134,17 @@ def _has_cue(said: str, cues: frozenset[str]) -> bool:
 
 
 def languages() -> tuple[QuestionLanguage, ...]:
-    """All languages, the default first: a question may be in any of them."""
-    return tuple(_language(code) for code in CODES)
+    """The languages in which texts are read, the default first: a question may be in any of them."""
+    return tuple(_language(language.code) for language in Language.all())
 
 
 def asking_patterns(text: str) -> list[Mapping[str, re.Pattern[str]]]:
-    """The patterns of asking by which a question is read, of each language by their names in its file."""
-    spoken = word_language(text)
-    known = [language.asking for language in languages()]
-    return [*known, _asking(spoken)] if spoken in ASKED_ALONE else known
+    """The patterns of asking by which a question is read, of each language by their names in its file.
+
+    Those of a language that is only asked in count for a question in that language alone.
+    """
+    codes = [language.code for language in Language.all()]
+    return list(map(_asking, dict.fromkeys((*codes, word_language(text)))))
 
 
 def single_blanks(text: str) -> str:
@@ -168,36 +157,28 @@ def single_blanks(text: str) -> str:
 
 @cache
 def _asking(code: str) -> Mapping[str, re.Pattern[str]]:
-    return _compile(_read_table(code)["asking"])
-
-
-def _read_table(code: str) -> dict[str, Any]:
-    path = resources.files("orchestration.question").joinpath("languages", f"reading_{code}.toml")
-    return tomllib.loads(path.read_text("utf-8"))
+    return _compile(AskedLanguage.of(code).asking)
 
 
 @cache
 def _language(code: str) -> QuestionLanguage:
-    table = _read_table(code)
-    words = dict(table["words"])
-    other_words, general = (frozenset(words.pop(name).split()) for name in ("month_too", "general"))
-    places = {name: _places(text, first=1 if name == "month" else 0) for name, text in words.items()}
-    places["number"] = table["numbers"]
+    times = Language.of(code).times
+    places: dict[str, Mapping[str, int]] = {**times.words, "number": times.numbers}
+    places["month"] = {word: place + 1 for word, place in times.words["month"].items()}
     night = [word for word, place in places["part"].items() if place == NIGHT]
     choices = {name: _choice(map(_escaped, known)) for name, known in places.items()}
     choices["number"] = f"{_NUMERALS}|{choices['number']}"
-    choices["feast"] = "|".join(table["feasts"])
+    choices["feast"] = "|".join(times.feasts)
     choices["night"], choices["oneunit"] = _choice(night), choices["unit"]
     places["night"] = dict.fromkeys(night, NIGHT)
-    forms = [(kind, form) for kind, forms in table["phrases"].items() for form in forms]
-    planned = [(kind, form) for kind, forms in table["planned"].items() for form in forms]
+    forms = [(kind, form) for kind, forms in times.phrases.items() for form in forms]
+    planned = [(kind, form) for kind, forms in times.planned.items() for form in forms]
     planned += [(kind, form) for kind, form in forms if kind in TO_COME]
     return QuestionLanguage(
         code,
-        asking=_compile(table["asking"]),
         phrases=_alternatives(forms, choices),
         kinds=[kind for kind, _ in forms],
-        cues=_cues([form for _, form in forms], table["feasts"], places),
+        cues=_cues([form for _, form in forms], times.feasts, places),
         planned=_alternatives(planned, choices),
         planned_kinds=[kind for kind, _ in planned],
         time_words=frozenset(
@@ -207,13 +188,13 @@ def _language(code: str) -> QuestionLanguage:
             )
         ),
         places=places,
-        feasts=[Feast(_pattern(name), rule) for name, rule in table["feasts"].items()],
-        other_words=other_words,
-        general=general,
-        relations=_relations(table["relations"]),
-        seeking=_compile(table["seeking"]),
-        events={name: _pattern(_fill(form, choices, 0)) for name, form in table["event"].items()},
-        sides={side: _pattern(table["event"][side].partition(")? ?")[2]) for side in ("before", "after")},
+        feasts=[Feast(_pattern(name), rule) for name, rule in times.feasts.items()],
+        other_words=times.month_too,
+        general=times.general,
+        relations=_relations(times.relations),
+        seeking=_compile(times.seeking),
+        events={name: _pattern(_fill(form, choices, 0)) for name, form in times.event.items()},
+        sides={side: _pattern(times.event[side].partition(")? ?")[2]) for side in ("before", "after")},
     )
 
 
@@ -239,11 +220,6 @@ def _cues(forms: Iterable[str], feasts: Iterable[str], places: Mapping[str, Mapp
             before = (*places.get(first, ()), *_WHOLE_WORD.findall(between))
             cues.update(map("".join, product(before, places.get(second, ()))))
     return frozenset((*cues, *(f"{cue}s" for cue in cues)))
-
-
-def _places(text: str, first: int) -> dict[str, int]:
-    """The place of each word: groups stand between commas, words of one group have one place."""
-    return {word: place for place, group in enumerate(text.split(","), first) for word in group.split()}
 
 
 def _escaped(word: str) -> str:
@@ -279,15 +255,11 @@ def _spaced(form: str) -> str:
 
 
 def _compile(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
-    """Patterns by name; what stands on lines of its own in the file belongs together."""
-    return {name: _pattern(form.replace("\n", "")) for name, form in forms.items()}
+    return {name: _pattern(form) for name, form in forms.items()}
 
 
 def _relations(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
     """Patterns of what stands right before a phrase; `and` of what alone stands between two."""
-    before = {
-        name: _pattern(rf"(?<!\w)(?:{form})(?: the| dem| der)?\s*$")
-        for name, form in forms.items()
-        if name != "and"
-    }
-    return {**before, "and": _pattern(rf"\s*(?:{forms['and']})(?: the| dem| der)?\s*$")}
+    articles = "|".join(Language.gather("times.articles"))
+    before = {name: _pattern(rf"(?<!\w)(?:{form})(?: (?:{articles}))?\s*$") for name, form in forms.items()}
+    return {**before, "and": _pattern(rf"\s*(?:{forms['and']})(?: (?:{articles}))?\s*$")}

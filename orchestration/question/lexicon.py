@@ -16,9 +16,10 @@ from rapidfuzz import fuzz
 
 from orchestration.identifiers import PERSON, person_ids
 from orchestration.question.reading import ROLES
+from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.text import has_unspaced, is_unspaced, name_key, split_scripts, stop_words
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
-from substrate.text import DEFAULT_LANGUAGE, STOP_WORDS, has_unspaced, is_unspaced, name_key, split_scripts
 
 COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds is common: it is searched only when no rarer word is there."""
@@ -28,7 +29,6 @@ _SAME_NAME = 85.0
 """Percent of likeness from which two spellings are one name; a name under five letters must be exact."""
 _EXACT_LENGTH = 5
 _SHORTEST_GIVEN_NAME = 3
-_TITLES = frozenset(("mrs", "miss", "sir", "prof", "doctor", "herr", "frau", "doktor"))
 _TWO_EDITS_LENGTH = 9
 _PHRASE_WORDS = 5
 _MAX_WORDS = 40
@@ -203,7 +203,7 @@ def list_phrases(text: str) -> list[str]:
     runs = WordRuns(text)
     longest = _PHRASE_CHARACTERS if runs.unspaced else _PHRASE_WORDS
     phrases = [run for size in range(1, longest + 1) for run in runs.of_size(size)]
-    distinct = (phrase for phrase in dict.fromkeys(phrases) if phrase not in STOP_WORDS)
+    distinct = (phrase for phrase in dict.fromkeys(phrases) if phrase not in stop_words())
     return [phrase for phrase in distinct if phrase.count(" ") < _PHRASE_WORDS]
 
 
@@ -251,7 +251,7 @@ class WordRuns:
     def names(self, name: str) -> bool:
         """Whether the whole name stands in the text, spelling mistakes allowed; a stop word is no name."""
         key = name_key(name)
-        if not key or key in STOP_WORDS:
+        if not key or key in stop_words():
             return False
         runs = self.of_size(_size(key))
         if len(key) < _EXACT_LENGTH:
@@ -322,7 +322,8 @@ def _speaks(memory: NamedMemory) -> bool:
 def _given_name(name: str) -> str:
     """The first word of a name of several; nothing for one that is a title, a role or a common word."""
     first, _, rest = name_key(name).partition(" ")
-    is_name = rest and len(first) >= _SHORTEST_GIVEN_NAME and first not in _TITLES | ROLES | STOP_WORDS
+    titles = frozenset(Language.gather("names.forms_of_address"))
+    is_name = rest and len(first) >= _SHORTEST_GIVEN_NAME and first not in titles | ROLES | stop_words()
     return first if is_name else ""
 
 

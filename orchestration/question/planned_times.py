@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 from dateutil.relativedelta import MO, relativedelta, weekday
 
 from orchestration.question.calendar import Span, days_on, find_spans
-from orchestration.question.languages import UNITS, TimePhrase, languages, single_blanks
+from orchestration.question.languages import TimePhrase, languages, single_blanks
 from schemas.temporal import Period, to_instant
+from substrate.language.languages import UNITS
 
 MOST_PHRASES: Final = 16
 SHARP: Final = timedelta(days=7)

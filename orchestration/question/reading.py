@@ -18,14 +18,18 @@ from orchestration.question.requests import Request, asks, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
 from schemas.temporal import to_instant
+from substrate.language.languages import Language
 
 ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
 _ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked", "wish", "plan")
-INSTRUCTION_WORDS: Final = "always|never|prefer|whenever|immer|bevorzuge|lieber"
-"""The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
+
+
+def instruction_words() -> str:
+    """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
+    return "|".join(Language.gather("telling.searched"))
 
 
 @dataclass(frozen=True, slots=True)

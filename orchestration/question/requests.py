@@ -2,21 +2,19 @@
 
 A request wants something written, done, advised or explained, or tells a trouble to be listened to. "Write to the
 school", "how does a mortgage work?" and "she wants half the boat" are requests; "where do I live?", "what did Anna
-say?" ask for what was said before. The words of each language stand in its file in `languages/`.
+say?" ask for what was said before. The words of each language stand in its file (`substrate/language`).
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from importlib import resources
 from typing import Final
 
-from orchestration.appraisal.languages import CODES, Language, language
 from orchestration.question.languages import asking_patterns
+from substrate.language.languages import Language
+from substrate.language.text import any_of, likeliest, pattern_of
 
 MOST_READ: Final = 2000
 """Only so many characters of a text are read."""
@@ -25,26 +23,7 @@ LEAST_STATEMENT: Final = 4
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_NAMED: Final = re.compile(
-    r"\b(?:does|do|is|are|has|have|will|would|can|should|name of) (?:M[rs]s?\.? |Dr\.? )?[A-ZÀ-ÖØ-Þ]\w"
-    r"|(?<=\s)[A-ZÀ-ÖØ-Þ]\w+'s\b"
-)
 _APOSTROPHE: Final = str.maketrans("’‘ʼ", "'''")
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """The patterns of a language over lower-case text; see `[requests]` in its file."""
-
-    opening: re.Pattern[str]
-    recalling: re.Pattern[str]
-    past: re.Pattern[str]
-    helping: re.Pattern[str]
-    general: re.Pattern[str]
-    own: re.Pattern[str]
-    questions: frozenset[str]
-    choice: re.Pattern[str]
-    names_have_capitals: bool
 
 
 class Request(Enum):
@@ -62,17 +41,16 @@ def read_request(text: str) -> Request:
     """
     read = text[:MOST_READ].translate(_APOSTROPHE)
     spoken = question_language(read)
-    patterns = _patterns(spoken.code)
-    if patterns.recalling.search(read.lower()):
+    if pattern_of(spoken.code, "requests.recalling").search(read.lower()):
         return Request.NONE
     parts = [part for part in _SENTENCE_END.split(read.strip()) if _WORD.search(part)]
-    asked = [_read_question(part, patterns) for part in parts if _asks(part, patterns)]
+    asked = [_read_question(part, spoken) for part in parts if _asks(part, spoken)]
     if asked:
         return max(asked, key=list(Request).index)
-    if any(patterns.opening.match(part.lower()) or patterns.helping.search(part.lower()) for part in parts):
+    if any(_bids(part.lower(), spoken.code) for part in parts):
         return Request.SURE
     words = _WORD.findall(read.lower())
-    tells = sum(word in spoken.function_words for word in words) >= LEAST_STATEMENT
+    tells = sum(word in spoken.telling.function_words for word in words) >= LEAST_STATEMENT
     return Request.SURE if tells else Request.NONE
 
 
@@ -88,62 +66,48 @@ def asked_to_forget(text: str) -> str | None:
 def asks(text: str) -> bool:
     """Whether one of the sentences of a text is a question."""
     read = text[:MOST_READ].translate(_APOSTROPHE)
-    patterns = _patterns(question_language(read).code)
-    return any(_asks(part, patterns) for part in _SENTENCE_END.split(read.strip()))
+    spoken = question_language(read)
+    return any(_asks(part, spoken) for part in _SENTENCE_END.split(read.strip()))
 
 
 def question_language(text: str) -> Language:
-    """The language whose function and question words are most frequent; the first of `CODES` when undecided."""
+    """The language whose function and question words are most frequent; the default when undecided."""
     found = _WORD.findall(text[:MOST_READ].lower())
-    candidates = [language(code) for code in CODES]
-    known = (each.function_words | _patterns(each.code).questions for each in candidates)
-    counts = [sum(map(words.__contains__, found)) for words in known]
-    return candidates[counts.index(max(counts))]
+    return likeliest(found, Language.all(), _asking_words)
 
 
-def _asks(part: str, patterns: _Patterns) -> bool:
+def _asking_words(language: Language) -> frozenset[str]:
+    return language.telling.function_words.union(language.requests["questions"])
+
+
+def _asks(part: str, spoken: Language) -> bool:
     """Whether a sentence is a question: by its mark, or by its first word."""
     first = _WORD.search(part.lower())
-    is_opened = first is not None and first[0].partition("'")[0] in patterns.questions
+    is_opened = first is not None and first[0].partition("'")[0] in spoken.requests["questions"]
     return is_opened or part.rstrip().endswith(("?", "？"))
 
 
-def _read_question(part: str, patterns: _Patterns) -> Request:
-    lower = part.lower()
-    if patterns.opening.match(lower) or patterns.helping.search(lower):
+def _bids(lower: str, code: str) -> bool:
+    """Whether a sentence in small letters opens as a request, or asks for help."""
+    return (
+        _opening(code).match(lower) is not None or pattern_of(code, "requests.helping").search(lower) is not None
+    )
+
+
+def _read_question(part: str, spoken: Language) -> Request:
+    lower, code = part.lower(), spoken.code
+    if _bids(lower, code):
         return Request.SURE
-    # The subject may be a name: "what does Noreen drive?", "what is Bex's surname?".
-    names_somebody = patterns.names_have_capitals and _NAMED.search(part) is not None
-    if patterns.past.search(lower) or patterns.own.search(lower) or names_somebody:
+    if any(pattern_of(code, f"requests.{name}").search(lower) for name in ("past", "own")):
         return Request.NONE
-    is_general = patterns.choice.match(lower) or patterns.general.search(lower)
+    named, choice = spoken.patterns.get("named"), spoken.patterns.get("choice")
+    if named and re.search(named, part):  # the subject may be a name: "what does Noreen drive?"
+        return Request.NONE
+    is_general = (choice and re.match(choice, lower)) or pattern_of(code, "requests.general").search(lower)
     return Request.SURE if is_general else Request.POSSIBLE
 
 
 @cache
-def _patterns(code: str) -> _Patterns:
-    """The patterns of a language. Raises FileNotFoundError for one without a file."""
-    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    requests = tomllib.loads(text)["requests"]
-    polite, bids = _choice(requests["polite"]), _choice(requests["bids"])
-    return _Patterns(
-        opening=re.compile(rf"\W*(?:(?:{polite})\W+)*(?:{bids})\b"),
-        recalling=re.compile(rf"\b(?:{_choice(requests['recalling'])})\b"),
-        past=re.compile(rf"\b(?:{_choice(requests['past'])})\b"),
-        helping=re.compile(rf"\b(?:{_choice(requests['helping'])})\b"),
-        general=re.compile(rf"\b(?:{_choice(requests['general'])})\b"),
-        own=re.compile(rf"\b(?:{_choice(requests['own'])})\b"),
-        questions=frozenset(requests["questions"].split()),
-        choice=re.compile(requests["choice"]),
-        names_have_capitals=requests["names_have_capitals"],
-    )
-
-
-def _choice(phrases: str) -> str:
-    """The pattern for any of the phrases of a list; `..` in a phrase is one to four words."""
-    parts = (map(_word_pattern, phrase.split()) for phrase in phrases.split(","))
-    return "|".join(filter(None, map(r"\s+".join, parts)))
-
-
-def _word_pattern(word: str) -> str:
-    return r"(?:[\w']+\s+){0,3}?[\w']+" if word == ".." else re.escape(word)
+def _opening(code: str) -> re.Pattern[str]:
+    requests = Language.of(code).requests
+    return re.compile(rf"\W*(?:{any_of(requests['polite'])}\W+)*{any_of(requests['bids'])}")

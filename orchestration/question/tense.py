@@ -1,22 +1,19 @@
 """When what a question asks for holds: now, before something else, or once; and texts that tell of a change. Pure.
 
 "Where do I live?" asks for the present, "where did I live before?" for what held formerly, "what did I buy?" for
-an event. The words of each language stand in its file in `languages/`.
+an event. The words of each language stand in its file (`substrate/language`).
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import resources
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES, language, language_of
 from schemas.bounded_cache import cached_within
-from substrate.text import word_finder, words
+from substrate.language.languages import Language
+from substrate.language.text import language_of, pattern_of, word_finder, words
 
 MOST_READ: Final = 4000
 """Only so many characters of a text are read."""
@@ -26,8 +23,6 @@ _find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""
 _QUESTION_MARKS: Final = ("?", "？")
-_NONE: Final = r"(?!)"
-"""Matches nothing."""
 
 
 class Tense(StrEnum):
@@ -36,21 +31,6 @@ class Tense(StrEnum):
     PRESENT = "present"
     FORMER = "former"
     EVENT = "event"
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """`changing`: in a text with none of these words `verbs` and `change` find nothing."""
-
-    former: re.Pattern[str]
-    past: re.Pattern[str]
-    now: re.Pattern[str]
-    acts: re.Pattern[str]
-    bids: re.Pattern[str]
-    verbs: re.Pattern[str]
-    change: re.Pattern[str]
-    changing: frozenset[str]
-    unmeant: re.Pattern[str]
 
 
 def read_tense(question: str) -> Tense | None:
@@ -62,14 +42,16 @@ def read_tense(question: str) -> Tense | None:
 def _read_tense(question: str) -> Tense | None:
     text = question.lower()
     likeliest = language_of(text).code
-    for code in (likeliest, *(each for each in CODES if each != likeliest)):
-        patterns = _patterns(code)
-        if patterns.acts.search(text) or patterns.bids.match(text.lstrip()):
+    codes = [language.code for language in Language.all()]
+    for code in sorted(codes, key=lambda code: code != likeliest):
+        if pattern_of(code, "tense.acts").search(text) or pattern_of(code, "tense.bids").match(text.lstrip()):
             return None
-        tenses = ((patterns.former, Tense.FORMER), (patterns.past, Tense.EVENT), (patterns.now, Tense.PRESENT))
-        for pattern, tense in tenses:
-            if pattern.search(text):
-                return tense
+        if pattern_of(code, "tense.former").search(text):
+            return Tense.FORMER
+        if pattern_of(code, "tense.past", "participle").search(text):
+            return Tense.EVENT
+        if pattern_of(code, "tense.now").search(text):
+            return Tense.PRESENT
     return Tense.PRESENT if text.rstrip().endswith(_QUESTION_MARKS) else None
 
 
@@ -95,16 +77,17 @@ def read_voice(text: str) -> Voice:
     read = text[:MOST_READ].lower().replace("’", "'")
     said = _find_words(read)
     spoken, held = language_of(read), frozenset(said)
-    patterns = _patterns(spoken.code)
-    may_change = not patterns.changing.isdisjoint(held)
-    people, own = spoken.words["people"], spoken.words["own_subjects"] | spoken.words["own_objects"]
+    may_change = not changing_words(spoken.code).isdisjoint(held)
+    verbs, changes = pattern_of(spoken.code, "change.verbs"), pattern_of(spoken.code, "change.words")
+    words = spoken.telling.words
+    people, own = words["people"], words["own_subjects"] | words["own_objects"]
     first = next((word for word in said[:FIRST_WORDS] if word in people), "")
     return Voice(
-        verbs=len(set(patterns.verbs.findall(read))) if may_change else 0,
-        changes=len(set(patterns.change.findall(read))) if may_change else 0,
-        own=any(not spoken.words[name].isdisjoint(held) for name in _OWN),
-        unreal=not spoken.words["hypothetical"].isdisjoint(held),
-        unmeant=patterns.unmeant.search(read) is not None,
+        verbs=len(set(verbs.findall(read))) if may_change else 0,
+        changes=len(set(changes.findall(read))) if may_change else 0,
+        own=any(not words[name].isdisjoint(held) for name in _OWN),
+        unreal=not words["hypothetical"].isdisjoint(held),
+        unmeant=pattern_of(spoken.code, "change.unmeant").search(read) is not None,
         other=first if own.isdisjoint(said) else "",
     )
 
@@ -119,7 +102,7 @@ def has_own_words(text: str) -> bool:
 
 @cache
 def _own_words() -> frozenset[str]:
-    return frozenset().union(*(language(code).words[name] for code in CODES for name in _OWN))
+    return frozenset().union(*(language.telling.words[name] for language in Language.all() for name in _OWN))
 
 
 @cache
@@ -128,30 +111,8 @@ def _own_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _patterns(code: str) -> _Patterns:
-    """The patterns of a language. Raises FileNotFoundError for one without a file."""
-    text = resources.files("orchestration.question").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    table = tomllib.loads(text)
-    tense, change = table["tense"], table["change"]
-    return _Patterns(
-        former=_choice(tense["former"]),
-        past=_choice(tense["past"], tense.get("participle", _NONE)),
-        now=_choice(tense["now"]),
-        acts=_choice(tense["acts"]),
-        bids=_choice(tense["bids"]),
-        verbs=_choice(change["verbs"]),
-        change=_choice(change["words"]),
-        changing=frozenset(
-            # One word of each phrase, the least common: a text without all of these has none of the phrases.
-            min(_find_words(phrase), key=lambda word: (-len(word), word))
-            for name in ("verbs", "words")
-            for phrase in change[name].split(",")
-        ),
-        unmeant=_choice(change["unmeant"]),
-    )
-
-
-def _choice(phrases: str, more: str = _NONE) -> re.Pattern[str]:
-    """Any of the phrases of a list, as whole words, or what the pattern `more` finds."""
-    words = ("\\s+".join(map(re.escape, phrase.split())) for phrase in phrases.split(","))
-    return re.compile(rf"\b(?:{'|'.join(filter(None, words))}|{more})\b")
+def changing_words(code: str) -> frozenset[str]:
+    """One word of each phrase of a change, the least common: a text without all of these tells of none."""
+    change = Language.of(code).change
+    found = (_find_words(phrase) for phrase in (*change["verbs"], *change["words"]))
+    return frozenset(min(words, key=lambda word: (-len(word), word)) for words in found)

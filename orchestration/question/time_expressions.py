@@ -2,7 +2,7 @@
 
 "yesterday", "last Tuesday", "at Easter", "between March and May" are periods; "when did I last" and "the first
 time" ask for the latest and the earliest; "before the trip" and "on my birthday" name an event, whose time some
-memory tells. The words of each language stand in its file in `languages/`.
+memory tells. The words of each language stand in its file (`substrate/language`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from itertools import chain, islice, pairwise
 from typing import Final, Literal, NamedTuple
 
 from orchestration.question.calendar import LESS_SURELY, Span, find_spans
-from orchestration.question.languages import UNITS, QuestionLanguage, TimePhrase, languages, single_blanks
+from orchestration.question.languages import QuestionLanguage, TimePhrase, languages, single_blanks
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Period, to_instant
-from substrate.text import STOP_WORDS
+from substrate.language.languages import UNITS
+from substrate.language.text import stop_words
 
 MAX_PHRASES: Final = 16
 """Of so many different phrases of time the periods are read; the words of all of them are left out."""
@@ -215,7 +216,7 @@ def _cut(text: str, named: Sequence[_Found]) -> str:
 
 def _is_general(text: str, language: QuestionLanguage) -> bool:
     said = re.findall(r"\w+", text.lower())
-    return bool(said) and all(word in language.general or word in STOP_WORDS for word in said)
+    return bool(said) and all(word in language.general or word in stop_words() for word in said)
 
 
 def _find_seeking(text: str, known: Sequence[QuestionLanguage]) -> Seeking | None:

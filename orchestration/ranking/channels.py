@@ -35,7 +35,7 @@ from orchestration.ranking.texts import told_by
 from orchestration.ranking.times import period_fits, seeking_fits
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import GraphKey
-from substrate.text import name_key, stems, words
+from substrate.language.text import name_key, stems, words
 
 NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""

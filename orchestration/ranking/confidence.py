@@ -29,7 +29,7 @@ from orchestration.ranking.texts import BARE_TYPES, ReadText, told_by
 from orchestration.ranking.times import is_of_time
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
-from substrate.text import name_key, stem, stems, word_language, word_languages, words
+from substrate.language.text import name_key, stem, stems, stop_words, word_language, words
 
 WORDS_ALONE: Final = "none"
 """The table of weights for a question that was not embedded, and for a model that nobody measured."""
@@ -188,7 +188,7 @@ def weigh_stems(
     Words that name a time, or speakers, are read otherwise; stop words say nothing of what is asked.
     """
     language = word_language(question.text)
-    silent = word_languages()[language].stop_words
+    silent = stop_words(language)
     names = {word for name in speakers for word in words(name)}
     count = max(memories, LEAST_MEMORIES)
     weights: dict[str, float] = {}

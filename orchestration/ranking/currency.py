@@ -32,7 +32,7 @@ from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.texts import Told, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
-from substrate.text import stem, stems, word_language
+from substrate.language.text import stem, stems, word_language
 
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""

@@ -12,7 +12,7 @@ from orchestration.question.time_expressions import Event, NamedPeriod, read_tol
 from orchestration.ranking.candidates import Candidate
 from orchestration.ranking.texts import MOST_READ_FOR_DAYS as MOST_READ
 from schemas.temporal import Period, to_datetime, to_instant
-from substrate.text import stem, stems, words
+from substrate.language.text import stem, stems, words
 
 TOLD_BY: Final = 2
 """So many memories that tell best of an event are taken for it."""

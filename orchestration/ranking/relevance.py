@@ -15,9 +15,10 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key, ShownPa
 from orchestration.ranking.texts import ReadText, flatten, told_by
 from schemas.bounded_cache import cached_within
 from schemas.memory import GraphKey
+from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage
+from substrate.language.text import LEAST_BEGINNING, is_unspaced, spaced_text, stem, stop_words
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.passages import FoundPassage
-from substrate.text import DEFAULT_LANGUAGE, LEAST_BEGINNING, is_unspaced, spaced_text, stem, word_languages
 
 PASSAGE_LIKENESS: Final = 0.5
 """The share of likeness in the choice; the rest is words. As in the base relevance of memories."""
@@ -131,7 +132,7 @@ def _count_together(flat: Sequence[str], stems: Collection[str], language: str) 
     """By place, what `_count_beginnings` counts in each text; a text begins and ends with a blank."""
     joined, ends = "".join(flat), list(accumulate(map(len, flat)))
     counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    silent = word_languages()[language].stop_words
+    silent = stop_words(language)
     roots: dict[str, str | None] = dict.fromkeys(silent)
     for beginning in _shared_beginnings(frozenset(stems)):
         start = joined.find(beginning)
@@ -153,7 +154,7 @@ def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_L
     Most texts of a large graph are found by one question alone: the first question looks for its own stems, and
     all are counted for the second one, and kept.
     """
-    if not text.was_searched or not text.is_spaced or word_languages()[language].begins:
+    if not text.was_searched or not text.is_spaced or AskedLanguage.of(language).words.begins:
         text.was_searched = True
         return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
     counts = text.counts(language)
@@ -163,7 +164,7 @@ def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_L
 
 
 def _count_beginnings(text: str, beginnings: Sequence[str], stems: Collection[str], language: str) -> Counter[str]:
-    silent = word_languages()[language].stop_words
+    silent = stop_words(language)
     held: list[str] = []
     for beginning in beginnings:
         for rest in text.split(beginning)[1:]:
@@ -179,7 +180,7 @@ def _held_stem(word: str, stems: Collection[str], language: str) -> str | None:
         return root
     if word[:1] in stems and is_unspaced(word):
         return word[0]
-    if not word_languages()[language].begins:
+    if not AskedLanguage.of(language).words.begins:
         return None
     fitting = (one for one in stems if len(one) >= LEAST_BEGINNING and word.startswith(one))
     return max(fitting, key=len, default=None)

@@ -10,21 +10,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import Final
 
 from orchestration.appraisal.standing_rules import is_standing_instruction
 from orchestration.question.answer_kind import AskedKind, NamesGiven, answers, names_given
 from orchestration.question.planned_times import read_planned_times
-from orchestration.question.reading import INSTRUCTION_WORDS
+from orchestration.question.reading import instruction_words
 from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
 from orchestration.ranking.candidates import Candidate, Candidates
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate import stored_maps
-from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NODE_START
-from substrate.text import (
-    DEFAULT_LANGUAGE,
+from substrate.language.languages import DEFAULT_LANGUAGE
+from substrate.language.text import (
     count_stems,
     flat_text,
     flat_texts,
@@ -34,6 +33,8 @@ from substrate.text import (
     stem,
     words,
 )
+from substrate.store.rows import NODE_PLACE
+from substrate.store.search import NODE_START
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
 BARE_TYPES: Final = frozenset(("Session", "Person"))
@@ -45,7 +46,6 @@ MOST_ROOTS: Final = 100
 """So many words of a text are compared in their order with those of another."""
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
-_MAY_INSTRUCT: Final = re.compile(rf"\b(?:{INSTRUCTION_WORDS})\b", re.IGNORECASE)
 _KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
     NODE_START + NODE_PLACE[column]
     for column in (
@@ -54,6 +54,11 @@ _KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
     )
 )  # fmt: skip
 """Where a row has what is read of it."""
+
+
+@cache
+def _may_instruct() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{instruction_words()})\b", re.IGNORECASE)
 
 
 class ReadText:
@@ -114,7 +119,7 @@ class ReadText:
     def bids(self) -> bool:
         """Whether it is a standing instruction with a word such as `always`."""
         if self._bids is None:
-            self._bids = _MAY_INSTRUCT.search(self.text) is not None and is_standing_instruction(self.text)
+            self._bids = _may_instruct().search(self.text) is not None and is_standing_instruction(self.text)
         return self._bids
 
     @property

@@ -29,6 +29,7 @@ from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resonate
 from substrate.emotions import emotion_vector, kindred
 from substrate.graphs.graph import Search
+from substrate.language.text import stems
 from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,
@@ -40,7 +41,6 @@ from substrate.store.resonance import (
     resolve_names,
 )
 from substrate.store.surroundings import read_names
-from substrate.text import stems
 
 MIN_CANDIDATES: Final = 60
 """At least so many candidates of each kind, and at least so many results to choose from."""

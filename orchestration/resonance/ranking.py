@@ -19,8 +19,8 @@ from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import Instant, to_instant
 from schemas.wave_signal import CHANNELS, Channel, ContextEdge, ContextNode, Resonance, Weights
 from substrate.emotions import normal_emotions
+from substrate.language.text import name_key
 from substrate.store.resonance import JUST_NOW, ResonatingMemory, Triple
-from substrate.text import name_key
 
 UNSATISFIED: Final = 0.3
 """A drive with a satisfaction below this acts on the signal (002)."""

@@ -30,9 +30,9 @@ from schemas.mind.state import CitizenState, Drive
 from schemas.temporal import Instant, to_datetime
 from schemas.wave_signal import EMPTY_SIGNAL, Channel, Relation, Resonate, SentSignal, WindowItem
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
+from substrate.language.text import name_key, query_words, word_language, words
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.surroundings import Surroundings, read_surroundings, read_words
-from substrate.text import name_key, query_words, word_language, words
 
 READ_WORDS: Final = 288
 """The last so many words of window and focus are read for names, relations, emotion and result."""

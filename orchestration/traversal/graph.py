@@ -30,7 +30,7 @@ from schemas.stream_parts import (
     graph_content,
 )
 from substrate.emotions import normal_emotion
-from substrate.text import STOP_WORDS, name_key, stem
+from substrate.language.text import name_key, stem, stop_words
 
 MAX_HUBS: Final = 5
 MIN_HUB_LINKS: Final = 3
@@ -220,5 +220,5 @@ def _distinct_themes(phrases: Iterable[str]) -> tuple[tuple[Stems, str], ...]:
 @cached_within(4 << 20)
 def _theme(phrase: str) -> tuple[Stems, str]:
     plain = name_key(phrase)
-    words = [word for word in plain.split() if word not in STOP_WORDS and not word.isdigit()]
+    words = [word for word in plain.split() if word not in stop_words() and not word.isdigit()]
     return frozenset(map(stem, words)), plain

@@ -30,7 +30,7 @@ from orchestration.algorithms import jaccard
 from schemas.memory import ConsciousnessNode, GraphKey, ResolutionState
 from schemas.stream_parts import GraphEdge, TraversalPath, activation_score
 from substrate.emotions import cosine_similarity, normal_emotions
-from substrate.text import stems
+from substrate.language.text import stems
 
 MAX_PATHS: Final = 10
 MAX_EDGES: Final = 5

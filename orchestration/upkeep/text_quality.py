@@ -11,7 +11,7 @@ import numpy as np
 
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.writing.records import SPOKEN_TYPES
-from substrate.text import normal_text, words
+from substrate.language.text import normal_text, words
 
 MAX_EMOTION_CHARACTERS: Final = 40
 MAX_EMOTION_WORDS: Final = 4

@@ -21,10 +21,10 @@ from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
 from substrate.emotions import emotion_vector, normal_emotions
 from substrate.graphs.graph import GraphTarget, Query, Search
+from substrate.language.text import query_words
 from substrate.store import waking as store
 from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.waking import WakingQueries
-from substrate.text import query_words
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
 NO_HALF_LIFE: Final = 1e30

@@ -25,9 +25,9 @@ from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity, normal_emotions
+from substrate.language.text import query_words
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
-from substrate.text import query_words
 
 SIMILAR_STATE_LIKENESS = 0.7
 """A state is similar when the cosine of emotions is above this (003, find_similar_state)."""

@@ -25,8 +25,8 @@ from schemas.intention import QueryMode
 from schemas.memory import SOLVING, ResolutionState
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
+from substrate.language.text import stems
 from substrate.store.told import Earlier
-from substrate.text import stems
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
 """A memory is told in plain words when its writer gave none of these."""

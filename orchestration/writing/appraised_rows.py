@@ -20,7 +20,7 @@ from schemas.base import without_nulls
 from schemas.commands import Command, Remember, Revision
 from schemas.memory import STORED_DEFAULTS, Level, Silence, Source
 from substrate.emotions import emotion_trace, normal_emotions
-from substrate.text import name_key
+from substrate.language.text import name_key
 
 INFERRED: Final = (
     "energy", "emotion_vector", "goal", "resolution_state", "importance", "result", "rule", "step",

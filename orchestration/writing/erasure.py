@@ -31,8 +31,8 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, unfinished_erasures
+from substrate.store.derived import MADE, forget_made_tags, read_told, walk_ids
 from substrate.store.erasure import ErasureMark
-from substrate.store.goes_with import MADE, forget_made_tags, read_told, walk_ids
 from substrate.store.kept import Kept, erase_receipts
 from substrate.store.stream_notes import stamp_erased
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind

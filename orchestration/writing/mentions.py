@@ -38,9 +38,9 @@ from schemas.memory import CONTEXT, TELLING, TO_REMEMBER, Level, ResolutionState
 from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+from substrate.language.text import name_key, stop_words, words
 from substrate.store import naming
 from substrate.store.naming import SELF_ID, SELF_TYPE
-from substrate.text import STOP_WORDS, name_key, words
 
 WHO_IS_MEANT: Final = "remember who and what is meant"
 KINDS: Final = tuple(kind.value for kind in Kind)
@@ -188,7 +188,7 @@ def _spoken_words(texts: Sequence[Writing]) -> list[str]:
     for writing in texts:
         spoken.update(words(" ".join((writing.text, *writing.about))))
     bare = {word[:-1] for word in spoken if word.endswith("s")}
-    return sorted(word for word in (spoken | bare) - STOP_WORDS if len(word) > 1 and word.strip("_"))
+    return sorted(word for word in (spoken | bare) - stop_words() if len(word) > 1 and word.strip("_"))
 
 
 def _weak_names(texts: Sequence[NamedText]) -> dict[str, str]:
@@ -205,7 +205,7 @@ async def _earlier_uses(
     Known names that begin with such a name are added to `known`: "Dex" may be Dexter.
     """
     taken = {name_key(name) for memory in known.values() for name in (memory.name, *memory.aliases)}
-    unknown = [(key, name) for key, name in weak.items() if key.isalnum() and key not in taken | STOP_WORDS]
+    unknown = [(key, name) for key, name in weak.items() if key.isalnum() and key not in taken | stop_words()]
     unknown = unknown[:_MOST_UNKNOWN]
     if not unknown:
         return []

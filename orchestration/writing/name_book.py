@@ -16,20 +16,22 @@ from typing import Final, NamedTuple
 from rapidfuzz import fuzz
 
 from orchestration.appraisal.deeds import Deed, End, read_deeds
-from orchestration.appraisal.languages import language
-from orchestration.appraisal.name_data import language_of, name_data
 from orchestration.appraisal.names import (
     Kind,
     KnownNames,
     Mention,
+    first_names,
     may_be_lower,
     name_forms,
+    name_language,
+    of_all,
     read_aliases,
     read_names,
 )
 from orchestration.identifiers import identifier, person_id
 from orchestration.question.reading import ROLES
-from substrate.text import STOP_WORDS, name_key
+from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.text import name_key, stop_words
 
 USES: Final = 2
 """A name with a capital as its only sign is used so often before it becomes a memory."""
@@ -108,8 +110,8 @@ class NameBook:
         self._near: defaultdict[str, set[str]] = defaultdict(set)  # ids by first and last word, and by initial
         for entry in known:
             self._add_forms(entry)
-        languages = Counter(language_of(text.text) for text in texts)
-        self.language = languages.most_common(1)[0][0] if languages else "en"
+        languages = Counter(name_language(text.text) for text in texts)
+        self.language = languages.most_common(1)[0][0] if languages else DEFAULT_LANGUAGE
         self._decide(self._see(texts))
         self._lower = {
             key
@@ -137,12 +139,12 @@ class NameBook:
         seen: defaultdict[str, _Sightings] = defaultdict(_Sightings)
         self._pairs: list[tuple[str, str]] = []
         for text in texts:
-            language = language_of(text.text, self.language)
+            language = name_language(text.text, self.language)
             self._pairs += read_aliases(text.text, language)
             own: set[str] = set()
             for mention in read_names(text.text, language):
                 key = name_key(mention.name)
-                if key and key not in ROLES and key not in STOP_WORDS and (key in own or len(own) < MOST_NAMES):
+                if key and key not in ROLES and key not in stop_words() and (key in own or len(own) < MOST_NAMES):
                     own.add(key)
                     seen[key].add(mention)
         return seen
@@ -211,8 +213,8 @@ class NameBook:
         names: dict[str, End] = {}
         for entry in (*self.mentions(text), *map(self.find, about)):
             names |= dict.fromkeys(set(entry.forms()) - self._shared, End(entry.id, entry.kind))
-        code = language_of(text.text, self.language)
-        return read_deeds(text.text, names, writer, language(code), types=types) if names else []
+        code = name_language(text.text, self.language)
+        return read_deeds(text.text, names, writer, Language.of(code), types=types) if names else []
 
     def get(self, name: str) -> Named | None:
         """What a name stands for; None for an unknown one, or one that several have."""
@@ -226,7 +228,7 @@ class NameBook:
             return known
         key = name_key(name)
         first = key.split()[0] if key else ""
-        person = first in name_data(self.language).words["first_names"]
+        person = first in first_names(self.language)
         told = Kind.PERSON.value if person else Kind.ENTITY.value
         entry = Named(entity_id(name, told), name, told, made=True)
         entry = self.entries.setdefault(entry.id, entry)
@@ -244,8 +246,7 @@ def _is_part(key: str, other: str, kind: str) -> bool:
 
 def _is_nickname(key: str, other: str) -> bool:
     """True for the beginning of a first name ("Mel" of "Melanie"), or a misspelt one: no name of its own."""
-    first_names = name_data("de").words["first_names"]
-    if " " in key or len(key) < FEWEST_LETTERS or key in first_names:
+    if " " in key or len(key) < FEWEST_LETTERS or key in of_all("first_names"):
         return False
     first = other.split()[0]
     if first != key and first.startswith(key):

@@ -14,8 +14,8 @@ from typing import Any
 from orchestration.writing.passages import LongText, Span, cut, passage_handle, set_apart
 from substrate.graphs.graph import Graph
 from substrate.inference.embeddings import Embedder
+from substrate.language.text import search_text
 from substrate.store import passages
-from substrate.text import search_text
 
 
 async def fill(graph: Graph, texts: Iterable[LongText], embedder: Embedder) -> int:

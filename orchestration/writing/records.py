@@ -14,8 +14,8 @@ from schemas.commands import Command, LinkRevision, Revision
 from schemas.memory import GENERALISATION, GENERALISED_KEY
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
+from substrate.language.text import indexed_words, name_key, search_text, stop_words, words
 from substrate.store.rows import stored
-from substrate.text import STOP_WORDS, indexed_words, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session", GENERALISATION))
 """Memories whose name is a position in a conversation, or made of other names; nobody names them in a question."""
@@ -98,7 +98,7 @@ def words_key(text: str) -> int | None:
 
 def count_terms(content: Mapping[str, Any]) -> int:
     """The length of a memory for BM25: its indexed words without stop words."""
-    return sum(word not in STOP_WORDS for word in words(indexed_text(content)))
+    return sum(word not in stop_words() for word in words(indexed_text(content)))
 
 
 def indexed_text(content: Mapping[str, Any]) -> str:

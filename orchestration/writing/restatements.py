@@ -24,7 +24,7 @@ from schemas.commands import Remember
 from schemas.memory import Source
 from schemas.temporal import to_instant
 from substrate.bitemporal import Record
-from substrate.text import words
+from substrate.language.text import words
 
 MOST_SPLITS: Final = 3
 """How many colons of a text are tried as the end of a name, as in `Ada: text`."""

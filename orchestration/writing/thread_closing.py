@@ -23,9 +23,9 @@ from schemas.memory import Level, ResolutionState, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
+from substrate.language.text import query_words, stems
 from substrate.store import lexicon
 from substrate.store.threads import SOLVED_BY, LaterText, OpenMemory, read_ends, read_open_threads, read_steps
-from substrate.text import query_words, stems
 
 RESOLVED_BY: Final = "RESOLVED_BY"
 OPEN_AGAIN: Final = " is open again: what told it as solved is gone"

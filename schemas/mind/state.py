@@ -261,3 +261,15 @@ class StateAsOf(Request):
 
     as_of_time: AskedMoment | None = None
     known_at: KnownMoment | None = None
+
+
+class CalibrationScore(Frozen):
+    """How right the predictions of a citizen were: the mean Brier score of those `answered`, in [0, 2].
+
+    `usual_brier`: that of always telling how often each result came, known only afterwards. `brier` below it says
+    that the predictions tell the cases apart.
+    """
+
+    answered: int = 0
+    brier: float | None = None
+    usual_brier: float | None = None

@@ -17,7 +17,7 @@ from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.cypher.query import TRACE_TYPES, Query, trace_role
 from substrate.graphs.graph import Graph
 from substrate.store import rows
-from substrate.store.goes_with import MADE
+from substrate.store.derived import MADE
 from substrate.store.kept import Kept
 from substrate.store.upkeep import plan_shares
 

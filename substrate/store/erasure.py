@@ -19,7 +19,7 @@ from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
 from substrate.store.archive import count_stored
-from substrate.store.goes_with import CONTESTS, STATEMENT, STATEMENT_ID, find_made_of
+from substrate.store.derived import CONTESTS, STATEMENT, STATEMENT_ID, find_made_of
 from substrate.store.import_drafts import draft_names
 from substrate.store.kept import (
     LINKS_AT_ONCE,

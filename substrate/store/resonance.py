@@ -22,10 +22,10 @@ from substrate.cypher.fragments import degree_now, fits, found_columns, is_state
 from substrate.cypher.nearest import felt_alike, found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
+from substrate.language.text import name_key
 from substrate.store.newest import NodeRange, find_newest
 from substrate.store.rows import node as node_of_row
 from substrate.store.surroundings import links_of
-from substrate.text import name_key
 
 MAX_MEMORY_LINKS: Final = 500
 """The links of a memory with more links than this are not read; it is scored without them."""

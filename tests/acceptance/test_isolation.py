@@ -9,7 +9,9 @@ import httpx
 import pytest
 
 from api.asgi.messages import is_public
+from api.routes.operations import AFTER, BEFORE
 from schemas.memory import Level
+from schemas.operation import Operation as Declared
 from scripts.reference.document import openapi
 from substrate.graphs.names import graph_name
 from tests.acceptance.conftest import Service
@@ -64,12 +66,17 @@ def with_a_memory(service: Service, citizen: str) -> Aim:
 @pytest.mark.parametrize("operation", ALL, ids=str)
 def test_every_route_declares_what_its_caller_needs(operation: Operation) -> None:
     assert operation.needs, (
-        f"{operation} does not say what its caller needs. Put `@needs(…)` of "
-        "api/security/permissions.py under its @router line; "
-        "until then it is for administrators alone."
+        f"{operation} does not say what its caller needs: declare it as an `Operation` with `may` "
+        "(docs/architecture.md); until then it is for administrators alone."
     )
     assert (operation.needs == "nothing") is is_public(operation.path)
     assert bool(operation.said["security"]) is not is_public(operation.path)
+
+
+@pytest.mark.parametrize("declared", [*BEFORE, *AFTER], ids=lambda one: one.name)
+def test_every_declared_operation_is_walked_with_what_it_says(declared: Declared) -> None:
+    [walked] = [one for one in ALL if one.said["operationId"] == declared.name]
+    assert (walked.needs, walked.said["summary"]) == (declared.may.says, declared.summary)
 
 
 def test_without_a_key_every_route_is_closed(service: Service, citizen: str) -> None:

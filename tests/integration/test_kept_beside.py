@@ -21,7 +21,6 @@ from orchestration.features.rules.flow import check_rules
 from orchestration.features.rules.values import RulesCheck
 from orchestration.features.sharing.contested import list_contested
 from orchestration.features.sharing.contests import contest
-from orchestration.features.sharing.copy_erasure import erase
 from orchestration.features.sharing.flow import share
 from orchestration.features.sharing.values import ContestedQuery, ContestRequest, Share, Shared
 from orchestration.mind.state import change_state, state_history
@@ -29,6 +28,7 @@ from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
+from orchestration.writing.copy_erasure import erase
 from schemas.commands import EraseCitizen, EraseCollective, EraseMemory, ErasureReport, Writer
 from schemas.memory import GraphKey, Level, graph_key
 from schemas.mind.state import StateChange

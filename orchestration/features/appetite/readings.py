@@ -25,7 +25,7 @@ from schemas.mind.appetite import (
 from schemas.mind.state import CitizenState
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.emotions import normal_emotion
-from substrate.text import count_of, stems
+from substrate.language.text import count_of, stems
 
 MOST_SOURCES: Final = 8
 MOST_CONTEXTS: Final = 4

@@ -16,7 +16,6 @@ from orchestration.features.association import scoring
 from orchestration.features.association.queries import WeighedTag
 from orchestration.features.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagCounts, TagKey
 from orchestration.features.association.values import Associated, Associations, Bridge, TagWalk
-from orchestration.features.tagging.queries import count_carriers, read_made
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
@@ -29,9 +28,10 @@ from orchestration.ranking.relevance import word_weights
 from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget, Query
+from substrate.language.text import count_of, query_words, stem
+from substrate.store.derived import count_carriers, read_made
 from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
-from substrate.text import count_of, query_words, stem
 
 POOL: Final = 250
 """At most so many candidates in each phase and level."""

@@ -18,7 +18,7 @@ from orchestration.ranking.texts import ReadText
 from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names
 from schemas.memory import ConsciousnessNode, GraphKey, graph_fields
 from schemas.temporal import to_instant
-from substrate.text import stems
+from substrate.language.text import stems
 
 ANCHOR_PERCENT: Final = 70
 """Percentage of the characters that anchors may fill; neighbours get the rest (001)."""

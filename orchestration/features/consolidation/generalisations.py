@@ -19,7 +19,7 @@ from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.memory import GENERALISATION, ConsciousnessNode, GraphKey, Source, graph_fields
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import normal_emotions
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 GENERALISES: Final = "GENERALISES"
 """The type of the links from a generalisation to its members."""

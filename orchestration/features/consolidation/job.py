@@ -47,9 +47,9 @@ from schemas.commands import Command, Retract
 from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, graph_fields
 from schemas.temporal import to_instant
 from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.language.text import name_key, words
 from substrate.store import erasure, reader
-from substrate.store.goes_with import find_made_of
-from substrate.text import name_key, words
+from substrate.store.derived import find_made_of
 
 MOST_ITEMS: Final = 500
 """Memories of a window."""

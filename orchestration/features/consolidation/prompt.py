@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from orchestration.features.consolidation.clusters import FEWEST
 from schemas.base import Text
 from substrate.inference.language.model import Message
-from substrate.text import STOP_WORDS, stems, words
+from substrate.language.text import stems, stop_words, words
 
 MOST_SHOWN: Final = 16
 """So many members are shown to the model, those nearest to the medoid."""
@@ -95,4 +95,4 @@ def _names(text: str) -> list[str]:
 
 
 def _is_stop_word(word: str) -> bool:
-    return all(part in STOP_WORDS for part in words(word))
+    return all(part in stop_words() for part in words(word))

@@ -19,7 +19,7 @@ from substrate.cypher.nearest import found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
 from substrate.store import rows
-from substrate.store.goes_with import LINKED
+from substrate.store.derived import LINKED
 
 MEMORIES_A_PAGE: Final = 100
 AT_ONCE: Final = 50

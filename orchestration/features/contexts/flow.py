@@ -23,7 +23,6 @@ from orchestration.features.contexts.values import (
     WriteContext,
     WrittenNode,
 )
-from orchestration.features.imagination import queries as predictions
 from orchestration.writing import atomic, command_rows, mentions, receipts, restatements
 from orchestration.writing.changes import Refusal
 from orchestration.writing.mentions import Mentions, Writing
@@ -99,7 +98,7 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
         before = await _written_before(sent)
         if before is not None:
             return before
-    await _check_prediction(sent, exists=exists)
+    await _check_prediction(sent, deps, exists=exists)
     if exists and not request.restate and request.outcome_of is None:
         same = await _same_episode(sent)
         if same is not None:
@@ -111,7 +110,7 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
         if before is None:
             raise Conflict("the same context is being written", remedy="Send it again in a moment.")
         return before
-    return await _finish(sent, built, answer)
+    return await _finish(sent, built, answer, deps)
 
 
 async def _written_before(sent: _Sent) -> ContextReceipt | None:
@@ -124,19 +123,13 @@ async def _written_before(sent: _Sent) -> ContextReceipt | None:
     return _shown_again(sent, note)
 
 
-async def _check_prediction(sent: _Sent, *, exists: bool) -> None:
+async def _check_prediction(sent: _Sent, deps: Deps, *, exists: bool) -> None:
     """Raises NotFound for an unknown prediction, Conflict for one that another context has answered."""
     prediction_id = sent.context.outcome_of
     if prediction_id is None:
         return
-    kept = await predictions.read_prediction(sent.graph, prediction_id) if exists else None
-    if kept is None:
+    if not exists or not await deps.features.read("outcome", sent.graph, prediction_id, sent.context_id):
         raise NotFound(f"{sent.context.citizen_id} has kept no prediction {prediction_id}")
-    if kept.context_id not in (None, sent.context_id):
-        raise Conflict(
-            f"prediction {prediction_id} was answered by context {kept.context_id}",
-            remedy="Leave outcome_of out, or correct the result of that context.",
-        )
 
 
 async def _same_episode(sent: _Sent) -> ContextReceipt | None:
@@ -250,11 +243,11 @@ async def _receipt_of_memory(sent: _Sent, deps: Deps) -> WriteReceipt | None:
         raise Conflict(OTHER_CONTENT, faults=refusal.faults) from refusal
 
 
-async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt) -> ContextReceipt:
+async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) -> ContextReceipt:
     """Keep the note of a stored context, and say what came of the prediction."""
     context = sent.context
     felt = await _felt(sent)
-    answered = await _answer(sent, felt)
+    answered = await _answer(sent, felt, deps)
     warnings = (*sent.mended.warnings, *built.warnings, *answer.warnings)
     if context.outcome_of is not None and answered is None:
         why = "not answered: the context has no result" if felt.result is None else "answered or removed meanwhile"
@@ -304,12 +297,13 @@ async def _felt(sent: _Sent) -> _Felt:
     return _Felt((content.get("result") or "").strip().lower() or None, strongest)
 
 
-async def _answer(sent: _Sent, felt: _Felt) -> str | None:
+async def _answer(sent: _Sent, felt: _Felt, deps: Deps) -> str | None:
     prediction_id = sent.context.outcome_of
     if prediction_id is None or felt.result is None:
         return None
-    outcome = predictions.Outcome(sent.context_id, felt.result, felt.emotion, sent.now)
-    return prediction_id if await predictions.answer_prediction(sent.graph, prediction_id, outcome) else None
+    said = {"result": felt.result, "emotion": felt.emotion, "now": sent.now}
+    answered: str | None = await deps.features.read("outcome", sent.graph, prediction_id, sent.context_id, **said)
+    return answered
 
 
 async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps) -> AgentLog:

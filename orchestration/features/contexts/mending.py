@@ -10,7 +10,7 @@ from orchestration.appraisal.feelings import read_emotions, read_result
 from orchestration.features.contexts.values import MOST_NODES, GivenEdge, GivenNode, WriteContext
 from schemas.errors import InvalidRequest
 from substrate.emotions import EMOTION_WORDS, normal_emotion
-from substrate.text import count_of, name_key
+from substrate.language.text import count_of, name_key
 
 NOTHING: Final = frozenset(("", "none", "null", "undefined", "n/a"))
 """What programs write for a value that is not there."""

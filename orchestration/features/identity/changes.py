@@ -19,7 +19,7 @@ from orchestration.features.identity.values import (
     Told,
     Value,
 )
-from substrate.text import name_key
+from substrate.language.text import name_key
 
 MOST_SHIFTS: Final = 20
 """At most so many attachments are named."""

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.languages import CODES
-from orchestration.appraisal.name_data import language_of, name_data
+from orchestration.appraisal.names import name_language
 from orchestration.appraisal.self_statements import read_relations, read_statements
 from orchestration.features.identity.changes import summarise
 from orchestration.features.identity.queries import (
@@ -27,7 +26,8 @@ from orchestration.question.reading import ASKING, ROLES
 from schemas.memory import Source
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget
-from substrate.text import name_key
+from substrate.language.languages import Language
+from substrate.language.text import name_key
 
 RELATION_COUNTS: Final = 1.5
 """Somebody whom the citizen calls its sister or its boss counts like one who is mentioned so many times more."""
@@ -64,7 +64,7 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
         (Source.CITIZEN.value, Source.INGESTION.value),
         speakers,
         tuple(sorted(ROLES)),
-        tuple(f"{word} " for code in CODES for word in name_data(code).choices["my"]),
+        tuple(f"{word} " for word in Language.gather("names.my")),
     )
     selves = set(map(name_key, (citizen_id, *names)))
     rows, entity, values, periods = await asyncio.gather(
@@ -143,7 +143,7 @@ def _relation(row: PersonRow) -> str | None:
     forms = set(map(name_key, (row.name, *row.aliases)))
     said: Counter[str] = Counter()
     for text in row.texts:
-        language = language_of(text)
+        language = name_language(text)
         for name in (row.name, *row.aliases):
             start = text.find(name)
             if start >= 0:
@@ -169,7 +169,7 @@ def introduce(identity: Identity) -> str | None:
 
 def _with_article(role: str) -> str:
     """The role as it stands after "you are"; a German one, which has a capital, stays as it is."""
-    if role.startswith(tuple(name_data(code).runs for code in CODES)):
+    if role.startswith(tuple(language.names.runs for language in Language.all())):
         return f"who {role}"
     if role[:1].isupper():
         return role

@@ -10,7 +10,6 @@ from orchestration.features.identity.changes import compare_identities
 from orchestration.features.identity.declared_self import DeclaredSelf, read_self
 from orchestration.features.identity.queries import EntityPosition, read_entities
 from orchestration.features.identity.values import Between, Identity, IdentityDiff, IdentityEntity, WhoIs
-from orchestration.features.imagination.predictions import read_score
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.state import felt_state
 from orchestration.question.reading import ROLES
@@ -79,7 +78,11 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         temperament=own.temperament,
         entities=entities,
         state=state,
-        calibration=await read_score(request.citizen_id, deps, scope) if request.cursor is None else None,
+        calibration=(
+            await deps.features.read("calibration", request.citizen_id, deps, scope)
+            if request.cursor is None
+            else None
+        ),
         next=next_cursor,
         notes=notes,
     )

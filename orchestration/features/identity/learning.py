@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.kept import learn_all
 from orchestration.features.identity import queries as learning
 from orchestration.features.identity.queries import Closing, ClosingPosition, HeldBelief
 from orchestration.features.identity.values import LearningMoments, LearningPage
@@ -20,12 +19,12 @@ from orchestration.mind.dissonance import (
     unbroken_start,
 )
 from orchestration.mind.stream_notes import store_notes_of
-from orchestration.ranking.learned import learned_until
+from orchestration.ranking.learned import NOTHING_LEARNED
 from schemas.base import CitizenId
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, TemporalMode, to_datetime, to_instant
+from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, Scope, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import records
@@ -58,7 +57,7 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
     await store_notes_of(name, deps)
     start = await _page_start(page, graph, now)
     until, known_to, _ = start
-    inferred = await _inferred(graph, start)
+    inferred = await _inferred(graph, start, citizen_id, deps)
     dissonances: list[TemporalDissonance] = []
     limit = min(MAX_CLOSINGS, page.limit + 1)
     after = until
@@ -79,12 +78,16 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
     return _moments(citizen_id, dissonances, None)
 
 
-async def _inferred(graph: Graph, start: _PageStart) -> list[TemporalDissonance]:
+async def _inferred(graph: Graph, start: _PageStart, citizen_id: str, deps: Deps) -> list[TemporalDissonance]:
     """The changes that streams inferred between versions that are believed, without those that were denied."""
     kept = await read_moments(graph, start.inferred_to)
     if not kept:
         return []
-    refused = learned_until(await learn_all(graph), start.inferred_to).not_changed
+    told_before = Scope(
+        Period(start.inferred_to, start.inferred_to + 1), Period(start.inferred_to - 1, start.inferred_to)
+    )
+    learned = await deps.features.read("learned", citizen_id, told_before, deps) or NOTHING_LEARNED
+    refused = learned.not_changed
     spans: dict[str, Period] = {}
     for pair in kept:
         spans[pair.earlier] = spans[pair.later] = Period(start.known_to, start.known_to)

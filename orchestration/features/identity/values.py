@@ -7,14 +7,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from orchestration.features.imagination.values import CalibrationScore
 from schemas.base import (
     CitizenId,
     Frozen,
     Request,
 )
 from schemas.field_names import ALIASES, Names
-from schemas.mind.state import CitizenState
+from schemas.mind.state import CalibrationScore, CitizenState
 from schemas.paging import Cursor, Paged
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment

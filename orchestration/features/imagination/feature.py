@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestration.feature import Feature
-from orchestration.features.imagination.predictions import shown
+from orchestration.features.imagination.predictions import answer_prediction, read_score, shown
 from orchestration.features.imagination.queries import UNANSWERED, forget_predictions_naming, prediction_of
 from schemas.temporal import Instant
 from substrate.store.kept import Kept
@@ -37,4 +37,5 @@ FEATURE: Final = Feature(
             as_known=_as_known,
         ),
     ),
+    sections={"calibration": read_score, "outcome": answer_prediction},
 )

@@ -26,10 +26,10 @@ from schemas.temporal import Instant, Scope, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.names import graph_name
+from substrate.language.text import name_key, stems
 from substrate.store.naming import SELF_TYPE
 from substrate.store.surroundings import read_spoken
 from substrate.store.work_links import RESOLVED_BY
-from substrate.text import name_key, stems
 
 THINGS: Final = frozenset((*(kind.value for kind in Kind), "Session", SELF_TYPE))
 """Types of what episodes are about: no episodes themselves."""

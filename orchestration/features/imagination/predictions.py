@@ -7,10 +7,9 @@ from typing import Any
 from orchestration.dependencies import Deps
 from orchestration.features.imagination import queries as store
 from orchestration.features.imagination.calibration import calibrate, score
-from orchestration.features.imagination.queries import StoredPrediction
+from orchestration.features.imagination.queries import Outcome, StoredPrediction
 from orchestration.features.imagination.values import (
     Calibration,
-    CalibrationScore,
     Imagination,
     Imagine,
     Prediction,
@@ -18,9 +17,12 @@ from orchestration.features.imagination.values import (
     PredictionQuery,
 )
 from schemas.base import CitizenId
+from schemas.errors import Conflict
 from schemas.memory import Level
+from schemas.mind.state import CalibrationScore
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 
 
@@ -88,3 +90,28 @@ async def _read(citizen_id: str, deps: Deps) -> list[StoredPrediction]:
     if not await deps.graphs.for_reading(name):
         return []
     return await store.read_predictions(deps.graph(name))
+
+
+async def answer_prediction(
+    graph: Graph,
+    prediction_id: str,
+    context_id: str,
+    *,
+    result: str | None = None,
+    emotion: str | None = None,
+    now: Instant = 0,
+) -> str | None:
+    """Keep the `result` of a prediction, which the context tells; without one only look whether it may.
+
+    Returns the prediction's id, None for an unknown one. Raises Conflict for one that another context answered.
+    """
+    if result is not None:
+        outcome = Outcome(context_id, result, emotion, now)
+        return prediction_id if await store.answer_prediction(graph, prediction_id, outcome) else None
+    kept = await store.read_prediction(graph, prediction_id)
+    if kept is not None and kept.context_id not in (None, context_id):
+        raise Conflict(
+            f"prediction {prediction_id} was answered by context {kept.context_id}",
+            remedy="Leave outcome_of out, or correct the result of that context.",
+        )
+    return None if kept is None else prediction_id

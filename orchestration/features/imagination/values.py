@@ -11,6 +11,7 @@ from schemas.base import AtMost, CitizenId, Flag, Frozen, Name
 from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels, check_not_blank
 from schemas.memory import Level
+from schemas.mind.state import CalibrationScore
 from schemas.paging import Paged
 from schemas.temporal import AskedMoment, KnownMoment
 
@@ -133,18 +134,6 @@ class CalibrationPeriod(Frozen):
     month: str
     answered: int
     brier: float
-
-
-class CalibrationScore(Frozen):
-    """How right the predictions of a citizen were: the mean Brier score of those `answered`, in [0, 2].
-
-    `usual_brier`: that of always telling how often each result came, known only afterwards. `brier` below it says
-    that the predictions tell the cases apart.
-    """
-
-    answered: int = 0
-    brier: float | None = None
-    usual_brier: float | None = None
 
 
 class Calibration(CalibrationScore):

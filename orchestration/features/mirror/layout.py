@@ -33,7 +33,7 @@ from schemas.collectives import owner_of
 from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
 from schemas.temporal import Instant, to_datetime
 from substrate.graphs.names import graph_name
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 ATOMS_A_FILE: Final = 100
 CHARACTERS_A_FILE: Final = 1_000_000

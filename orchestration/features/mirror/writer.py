@@ -38,8 +38,8 @@ from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.graphs.graph import Graph
+from substrate.language.text import count_of
 from substrate.store import archive, records, rows
-from substrate.text import count_of
 
 ATOMS_A_READ: Final = 100
 """Files are read together until they have so many memories."""

@@ -10,8 +10,8 @@ from orchestration.dependencies import Deps
 from orchestration.features.offers.open_offers import find_open
 from orchestration.features.offers.queries import keep_declined, read_declined
 from orchestration.features.offers.rules import FoundOffer, Whose, offer_erasure
-from orchestration.features.sharing.copy_erasure import find_repeats
 from orchestration.question.requests import asked_to_forget
+from orchestration.writing.copy_erasure import find_repeats
 from schemas.commands import Command, WriteReceipt
 from schemas.commands.erasure import MOST_ALSO
 from schemas.errors import NotFound
@@ -19,8 +19,8 @@ from schemas.temporal import Instant
 from schemas.upkeep.offers import Offer, OffersAnswer, OffersRequest
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
+from substrate.language.text import query_words, word_language
 from substrate.store import erasure
-from substrate.text import query_words, word_language
 
 MOST_REQUESTS: Final = 10
 """So many wishes to forget are followed, the newest."""

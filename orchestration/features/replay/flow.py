@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.kept import read_learned
 from orchestration.features.replay.comparison import compare, describe, find_causes
 from orchestration.features.replay.values import (
     Cause,
@@ -172,7 +171,8 @@ async def _weights_now(note: StreamNote, deps: Deps) -> str:
     """The name of what would rank the stream now, with the feedback that was known then."""
     if note.way == "wake":
         return name_weights(deps, NOTHING_LEARNED)
-    return name_weights(deps, await read_learned(_citizen(note.stream_id), note.found.scope, deps))
+    learned = await deps.features.read("learned", _citizen(note.stream_id), note.found.scope, deps)
+    return name_weights(deps, learned or NOTHING_LEARNED)
 
 
 async def _erased_since(note: StreamNote, citizen_id: str, deps: Deps) -> bool:

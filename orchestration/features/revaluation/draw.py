@@ -11,7 +11,7 @@ from orchestration.features.revaluation.queries import Asked, LowMemory
 from orchestration.mind.derived_state import is_own
 from orchestration.upkeep.text_quality import MIN_SPOKEN_WORDS, NAMED_TYPES
 from orchestration.writing.records import SPOKEN_TYPES
-from substrate.text import words
+from substrate.language.text import words
 
 LOW: Final = 0.5
 """Memories below this importance are drawn: 004 found what mattered in the band from .3 to .49."""

@@ -13,6 +13,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from substrate.inference.language import model
+from substrate.language.languages import Language
 
 MOST_CHARACTERS: Final = 2_000
 MOST_QUOTED: Final = 300
@@ -22,11 +23,6 @@ _INSTRUCTIONS: Final = (
     "admissions, first times and promises matter as much as great events; small talk and passing errands matter "
     'little. Answer with {"importance": a number from 0 to 1, "because": the words of the text that show it, '
     "copied exactly} and nothing else."
-)
-_TO_THE_JUDGE: Final = re.compile(
-    r"\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|rule|above|previous|before)"
-    r"|\b(system|developer)\s+(prompt|message)\b|\bimportance\b|\byou\s+(must|are)\s+.{0,30}\b(answer|judge|model)",
-    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -41,7 +37,10 @@ class Rating(BaseModel):
 
 def may_be_judged(text: str) -> bool:
     """Whether the text may be shown to a model: it says something, and nothing to whoever judges it."""
-    return bool(text.strip()) and not _TO_THE_JUDGE.search(text)
+    if not text.strip():
+        return False
+    signs = [language.patterns.get("to_a_judge") for language in Language.all()]
+    return not any(sign and re.search(sign, text, re.IGNORECASE | re.DOTALL) for sign in signs)
 
 
 def build_prompt(text: str) -> list[model.Message]:

@@ -12,11 +12,11 @@ from functools import cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
-from orchestration.appraisal.languages import CODES, Language, language
 from orchestration.appraisal.speech import Token, sentences
 from orchestration.features.rules.limits import Limits, is_hour, read_limits, units_of
 from schemas.bounded_cache import cached_within
-from substrate.text import normal_text, word_languages, words
+from substrate.language.languages import AskedLanguage, Language
+from substrate.language.text import normal_text, stop_words, words
 
 type Role = Literal["main", "without", "before", "after", "unless", "when"]
 
@@ -71,11 +71,11 @@ def languages_of(text: str) -> list[Language]:
 
     A text without any function word may be in each of them, as long as its letters are Latin.
     """
-    counts = {code: len(_telling(text, code)) for code in word_languages()}
+    counts = {each.code: len(_telling(text, each.code)) for each in AskedLanguage.all()}
     most = max(counts.values())
     if not any(char.isalpha() and normal_text(char)[:1].isascii() for char in text[:MOST_SHOWN]):
         return []
-    return [language(code) for code in CODES if counts.get(code, 0) == most]
+    return [language for language in Language.all() if counts[language.code] == most]
 
 
 def is_told(text: str, code: str) -> bool:
@@ -85,33 +85,33 @@ def is_told(text: str, code: str) -> bool:
     """
     if _telling(text, code):
         return True
-    letters = "".join(language(code).judging.get("letters", ()))
+    letters = "".join(Language.of(code).rules.get("letters", ()))
     others = (char for char in text.lower() if char.isalpha() and char not in letters)
-    found, known = words(text), dict.fromkeys(CODES, 0)
+    found, known = words(text), dict[str, int]()
     if len(found) > SHORT or not all(map(str.isascii, others)):
         return False
-    for each in CODES:
-        known[each] = len(_known(each).intersection(map(language(each).stemmer.stemWord, found)))
+    for each in Language.all():
+        known[each.code] = len(_known(each.code).intersection(map(each.stem, found)))
     if len(found) <= FEW_WORDS or any(known.values()):
         return len(found) <= FEW_WORDS or known[code] == max(known.values())
-    ends = tuple(language(code).judging["foreign_ends"])
+    ends = tuple(Language.of(code).rules["foreign_ends"])
     return not any(word.islower() and word.endswith(ends) for word in text.split())
 
 
 @cache
 def _known(code: str) -> frozenset[str]:
     """The stems of all words in the lists by which rules and actions are read."""
-    spoken = language(code)
-    listed = " ".join(chain.from_iterable(spoken.judging.values()))
-    return frozenset(map(spoken.stemmer.stemWord, words(listed)))
+    spoken = Language.of(code)
+    listed = " ".join(chain.from_iterable(spoken.rules.values()))
+    return frozenset(map(spoken.stem, words(listed)))
 
 
 def _telling(text: str, code: str) -> list[str]:
     """The words of a text that show its language: function words, and those by which a rule bids."""
-    known = word_languages()[code].stop_words
-    if code in CODES:
-        judging = language(code).judging
-        known = known.union(*(judging[name] for name in ("negations", "bidding", "only")))
+    language = AskedLanguage.of(code)
+    known = stop_words(language.code)
+    if isinstance(language, Language):
+        known = known.union(*(language.rules[name] for name in ("negations", "bidding", "only")))
     return [word for word in words(text[:MOST_SHOWN]) if word in known]
 
 
@@ -122,7 +122,7 @@ def read_clauses(text: str, code: str, today: int | None = None) -> tuple[Clause
 
 @cached_within(8 << 20)
 def _read_clauses(text: str, code: str, today: int | None) -> tuple[Clause, ...]:
-    spoken = language(code)
+    spoken = Language.of(code)
     found: list[Clause] = []
     for number, sentence in enumerate(sentences(text, spoken)):
         for role, tokens in _cut(sentence.tokens, spoken):
@@ -145,7 +145,7 @@ def _cut(tokens: Sequence[Token], spoken: Language) -> list[_Cut]:
                 cuts.append(_Cut("main", []))
             place += 1
             continue
-        if cuts[-1].role != "main" and cuts[-1].tokens and texts[place] in spoken.judging["bidding"]:
+        if cuts[-1].role != "main" and cuts[-1].tokens and texts[place] in spoken.rules["bidding"]:
             cuts.append(_Cut("main", []))  # "before a meal always wash your hands"
         role, length = _lead(tokens, texts, place, spoken)
         if role is None:
@@ -161,10 +161,10 @@ def _cut(tokens: Sequence[Token], spoken: Language) -> list[_Cut]:
 def _lead(tokens: Sequence[Token], texts: Sequence[str], place: int, spoken: Language) -> tuple[Role | None, int]:
     """The role of the clause that the words at a place lead in, and how many they are."""
     for role in ROLES:
-        length = _match(texts, place, spoken.judging[role])
+        length = _match(texts, place, spoken.rules[role])
         if length and not (role in _TIMED and is_hour(tokens, texts, place + length, spoken)):
             return role, length
-    length = _match(texts, place, spoken.judging["joins"])
+    length = _match(texts, place, spoken.rules["joins"])
     return ("main", length) if length else (None, 0)
 
 
@@ -176,7 +176,7 @@ def _match(texts: Sequence[str], place: int, phrases: Sequence[str]) -> int:
 
 def _without_verbs(cuts: Sequence[_Cut], spoken: Language) -> list[list[_Cut]]:
     """In a language whose verb comes last: "ohne Rücksprache bezahlen" takes one word, the rest goes before."""
-    infinitive = spoken.judging.get("infinitive", ())
+    infinitive = spoken.rules.get("infinitive", ())
     found: list[list[_Cut]] = []
     for cut in cuts:
         if not infinitive or cut.role != "without" or any(token.text in infinitive for token in cut.tokens):
@@ -191,12 +191,12 @@ def _without_verbs(cuts: Sequence[_Cut], spoken: Language) -> list[list[_Cut]]:
 
 
 def _clause(cut: _Cut, before: Sequence[Clause], spoken: Language, today: int | None) -> Clause:
-    judging, tokens = spoken.judging, cut.tokens
+    judging, tokens = spoken.rules, cut.tokens
     texts = [token.text for token in tokens]
     limits = read_limits(tokens, spoken, today)
     content = content_words(tokens, limits, spoken)
     leaving = stems_of(spoken.code, "negating")  # skip, avoid, refuse
-    turned = sum(text in judging["negations"] or spoken.stemmer.stemWord(text) in leaving for text in texts)
+    turned = sum(text in judging["negations"] or spoken.stem(text) in leaving for text in texts)
     negated = (turned + (cut.role == "without")) % 2 == 1
     place = len(before) + {"before": _FAR, "after": -_FAR}.get(cut.role, 0)
     place += _NEAR * (any(text in judging["last"] for text in texts))
@@ -215,7 +215,7 @@ def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> 
         if place == particle:
             continue
         text = token.text.removesuffix("'s")
-        stem = spoken.stemmer.stemWord(text)
+        stem = spoken.stem(text)
         after = tokens[place + 1].text if place + 1 < len(tokens) else ""
         if f"{stem} {after}" in deeds:
             found.append(Word(f"{text} {after}", deeds[f"{stem} {after}"]))
@@ -233,10 +233,10 @@ def content_words(tokens: Sequence[Token], limits: Limits, spoken: Language) -> 
 @cache
 def deeds_of(code: str) -> Mapping[str, str]:
     """The stem under which each word for a deed is known: erase is delete. A verb with a particle is two words."""
-    spoken = language(code)
-    stem = spoken.stemmer.stemWord
+    spoken = Language.of(code)
+    stem = spoken.stem
     found: dict[str, str] = {}
-    for group in spoken.judging["deeds"]:
+    for group in spoken.rules["deeds"]:
         known, *others = group.split()
         for word in others:
             verb, _, particle = word.partition("_")
@@ -247,15 +247,15 @@ def deeds_of(code: str) -> Mapping[str, str]:
 @cache
 def stems_of(code: str, name: str) -> frozenset[str]:
     """The stems of one of the lists by which rules and actions are read."""
-    return frozenset(map(language(code).stemmer.stemWord, language(code).judging[name]))
+    return frozenset(map(Language.of(code).stem, Language.of(code).rules[name]))
 
 
 def all_words(tokens: tuple[Token, ...], code: str) -> tuple[Word, ...]:
     """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
-    spoken, deeds = language(code), deeds_of(code)
+    spoken, deeds = Language.of(code), deeds_of(code)
     found: list[Word] = []
     for token in tokens:
-        stem = spoken.stemmer.stemWord(token.text)
+        stem = spoken.stem(token.text)
         found.append(Word(token.text, deeds.get(stem, stem)))
     return tuple(found)
 
@@ -270,12 +270,12 @@ def is_opposite(stem: str, among: Set[str], code: str) -> bool:
 @cache
 def opposites_of(code: str) -> Mapping[str, frozenset[str]]:
     """Of the stem of a deed or a manner, those that leave no room for it: short, and long or detailed."""
-    spoken, deeds = language(code), deeds_of(code)
+    spoken, deeds = Language.of(code), deeds_of(code)
     found: dict[str, frozenset[str]] = {}
-    for group in spoken.judging["opposites"]:
+    for group in spoken.rules["opposites"]:
         sides: list[set[str]] = []
         for side in group.split("/"):
-            stems = list(map(spoken.stemmer.stemWord, side.split()))
+            stems = list(map(spoken.stem, side.split()))
             sides.append(set(map(deeds.get, stems, stems)))
         for place, own in enumerate(sides):
             others = frozenset(chain.from_iterable(sides[:place] + sides[place + 1 :])) - own
@@ -285,6 +285,6 @@ def opposites_of(code: str) -> Mapping[str, frozenset[str]]:
 
 
 def _is_common(text: str, spoken: Language) -> bool:
-    named = (*spoken.judging["common"], *spoken.judging["negations"])
-    stop_words = word_languages()[spoken.code].stop_words
-    return text in spoken.function_words or normal_text(text) in stop_words or text in named
+    named = (*spoken.rules["common"], *spoken.rules["negations"])
+    is_silent = text in spoken.telling.function_words or normal_text(text) in stop_words(spoken.code)
+    return is_silent or text in named

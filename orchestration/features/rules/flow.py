@@ -34,8 +34,8 @@ from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred
+from substrate.language.text import words
 from substrate.store.records import read_clock
-from substrate.text import words
 
 DAY: Final = 86_400_000_000
 """A block counts for so many microseconds towards an override."""

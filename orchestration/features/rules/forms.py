@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from orchestration.appraisal.languages import Language
 from orchestration.features.rules.clauses import Clause, Word, content_words, languages_of, read_clauses, stems_of
 from orchestration.features.rules.limits import Limits, is_ceiling
 from schemas.bounded_cache import cached_within
+from substrate.language.languages import Language
 
 type Kind = Literal["never", "always", "order", "only"]
 
@@ -67,7 +67,7 @@ def _forms(text: str, spoken: Language) -> Iterator[RuleForm]:
 def _is_bid(clause: Clause, spoken: Language) -> bool:
     """Whether a clause after another one bids by itself: ", and never …"."""
     texts = {token.text for token in clause.tokens}
-    return clause.negated or not texts.isdisjoint((*spoken.judging["only"], *spoken.judging["bidding"]))
+    return clause.negated or not texts.isdisjoint((*spoken.rules["only"], *spoken.rules["bidding"]))
 
 
 def _unit_forms(unit: Sequence[Clause], spoken: Language) -> Iterator[RuleForm]:
@@ -91,7 +91,7 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
     form = RuleForm(spoken.code, "never" if negated else "always", text, main.words, None, main.limits)
     form = form._replace(verb=_verb(main, spoken))
     earlier, later = by_role.get("before"), by_role.get("after")
-    if any(text in spoken.judging["only"] for text in texts) and not negated:
+    if any(text in spoken.rules["only"] for text in texts) and not negated:
         form = _reserved(form, main, spoken)
     if earlier is not None and earlier.words:
         if negated:
@@ -114,27 +114,25 @@ def _verb(clause: Clause, spoken: Language) -> Word | None:
     """The deed of a clause: its first word, or the last where verbs come last; none after "no" or a light verb."""
     texts = [token.text for token in clause.tokens]
     light = stems_of(spoken.code, "light")
-    if not clause.words or (
-        clause.words[0].stem not in light and not light.isdisjoint(map(spoken.stemmer.stemWord, texts))
-    ):
+    if not clause.words or (clause.words[0].stem not in light and not light.isdisjoint(map(spoken.stem, texts))):
         return None
     places = [place for place, text in enumerate(texts) if text.removesuffix("'s") == clause.words[0].text]
-    if places and places[0] and texts[places[0] - 1] in spoken.judging["nothing"]:
+    if places and places[0] and texts[places[0] - 1] in spoken.rules["nothing"]:
         return None
-    last = "verbs_last" in spoken.judging or any(text in ("be", "been") for text in texts)
+    last = "verbs_last" in spoken.rules or any(text in ("be", "been") for text in texts)
     return clause.words[-1 if last else 0]
 
 
 def _reserved(form: RuleForm, main: Clause, spoken: Language) -> RuleForm:
     """Who alone may ("only Ana may approve invoices"), or when ("only water the orchids on Sundays")."""
     texts = [token.text for token in main.tokens]
-    place = next(i for i, text in enumerate(texts) if text in spoken.judging["only"]) + 1
+    place = next(i for i, text in enumerate(texts) if text in spoken.rules["only"]) + 1
     rest = main.tokens[place:]
-    modal = next((i for i, token in enumerate(rest) if token.text in spoken.judging["may"]), 0)
+    modal = next((i for i, token in enumerate(rest) if token.text in spoken.rules["may"]), 0)
     who = rest[:modal] if 0 < modal <= 4 else rest[:1] if rest and rest[0].shape else ()
     if not who:
         return form._replace(kind="only") if form.limits.any() else form
     matter = content_words(rest[len(who) :], Limits(), spoken)
     names = tuple(word.stem for word in content_words(who, Limits(), spoken))
-    verb = matter[-1 if "verbs_last" in spoken.judging else 0] if matter else None
+    verb = matter[-1 if "verbs_last" in spoken.rules else 0] if matter else None
     return form._replace(kind="only", who=names, matter=matter, verb=verb, text=" ".join(w.text for w in matter))

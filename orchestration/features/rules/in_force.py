@@ -29,7 +29,8 @@ from orchestration.mind.dissonance import DISCOVERY_ENERGY
 from schemas.memory import Level, Severity, Source, graph_fields, level_of
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, to_datetime
-from substrate.text import words
+from substrate.language.languages import Language
+from substrate.language.text import words
 
 MAY_BLOCK: Final = frozenset((Source.CITIZEN, Source.SYSTEM))
 """The citizen itself, and the operator with its policies. What a file, a tool or another citizen says blocks
@@ -38,8 +39,6 @@ BLOCKS_BEFORE: Final = 2
 """After so many blocks of the same action by the same rule within a day it is only warned of."""
 LEAST_FAILED: Final = 3
 """A rule that failed less often is not called wrong."""
-HELD: Final = frozenset(("positive", "good", "success", "positiv"))
-FAILED: Final = frozenset(("negative", "bad", "failure", "negativ"))
 MOST_MEMORIES: Final = 10
 """So many memories of a rule are shown, the newest."""
 _GRAVEST: Final[Sequence[Severity]] = ("block", "warn", "note")
@@ -142,11 +141,12 @@ def _held(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
 def count_record(rule: HeldRule, checks: Iterable[StoredCheck]) -> RuleCounts:
     """How a rule fared: by the results of its memories, and by the checks that are kept of them."""
     results = [(each.result or "").strip().lower() for each in rule.memories]
+    held, failed = Language.gather("telling.held"), Language.gather("telling.failed")
     own = {(each.memory_id, each.key) for each in rule.memories}
     kept = [check for check in checks if (check.rule_id, check.graph) in own]
     return RuleCounts(
-        held=sum(result in HELD for result in results),
-        failed=sum(result in FAILED for result in results),
+        held=sum(result in held for result in results),
+        failed=sum(result in failed for result in results),
         checked=sum(check.checked for check in kept),
         blocked=sum(check.blocked for check in kept),
         overridden=sum(check.overridden for check in kept),
@@ -157,7 +157,8 @@ def find_dissonance(rule: HeldRule, record: RuleCounts) -> TemporalDissonance | 
     """The dissonance of a rule that keeps being wrong; None for another one."""
     if record.failed < LEAST_FAILED or record.failed <= record.held:
         return None
-    failed = [each for each in rule.memories if (each.result or "").strip().lower() in FAILED]
+    bad = Language.gather("telling.failed")
+    failed = [each for each in rule.memories if (each.result or "").strip().lower() in bad]
     first, last, newest = rule.memories[-1], failed[0], rule.memories[0]
     until, since = to_datetime(last.created_at), to_datetime(first.created_at)
     return TemporalDissonance(

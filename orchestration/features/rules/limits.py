@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
-from orchestration.appraisal.languages import Language
 from orchestration.appraisal.speech import Token
-from orchestration.question.languages import languages as question_languages
+from substrate.language.languages import Language
 
 type Bound = Literal["exactly", "over", "under"]
 type Fit = Literal["holds", "fails", "untold"]
@@ -23,8 +22,6 @@ _CLOCK: Final = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d)(am|pm)?")
 _HALF_DAY: Final = re.compile(r"(1[0-2]|[1-9])(am|pm)")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _SIGNS: Final = {"€": "euro", "$": "dollar", "£": "pound"}
-_NO_NUMBER: Final = frozenset(("a", "an", "one", "ein", "eine", "einem", "einer", "einen"))
-"""Words that are more often an article than a number."""
 
 
 class Amount(NamedTuple):
@@ -141,7 +138,7 @@ class _Phrase(NamedTuple):
 
 def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Taken[frozenset[int]] | None:
     word = words[place]
-    known = _places(language.code, "weekday")
+    known = language.times.words["weekday"]
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
             return _Taken(frozenset((known[form],)), frozenset((place,)))
@@ -163,14 +160,14 @@ def _hours(
     clock = _clock(words, place, language)
     before = words[place - 1] if place else ""
     starts, length = ([], 1) if clock is None else ([clock.start], clock.length)
-    if clock is None and before in language.judging["hour_leads"]:
+    if clock is None and before in language.rules["hour_leads"]:
         starts, length = _bare_hour(tokens, words, place, language)
     if not starts:
         return None
     taken = frozenset(range(place, place + length))
-    if before in language.judging["earlier"]:  # "before nine" is said of the morning
+    if before in language.rules["earlier"]:  # "before nine" is said of the morning
         return _Taken([Hours(0, starts[0])], taken | {place - 1})
-    later = before in language.judging["later"]
+    later = before in language.rules["later"]
     found: list[Hours] = []
     for start in starts:
         found.append(Hours(start, DAY_MINUTES if later else start + 1, sure=len(starts) == 1))
@@ -185,14 +182,14 @@ def _bare_hour(
     if value is None or value not in range(1, 24):
         return [], 1
     starts = [60 * int(value)] if value > 11 else [60 * int(value), 60 * int(value) + DAY_MINUTES // 2]
-    plain = {*language.function_words, *language.judging["common"]}
+    plain = {*language.telling.function_words, *language.rules["common"]}
     for end in range(place + 1, len(words)):
         part = _phrase_at(words, end, _spans(language, "hours"))  # "at seven in the evening"
         if part is not None:
             inside = filter(lambda start: part.start * 60 <= start < part.end * 60, starts)
             return list(inside) or starts, end + part.length - place
         if words[end] not in plain:  # "at seven shops"; where nouns have capitals, a verb has none
-            counts = words[end].isalpha() and bool(tokens[end].shape or "verbs_last" not in language.judging)
+            counts = words[end].isalpha() and bool(tokens[end].shape or "verbs_last" not in language.rules)
             return [] if counts and end == place + 1 else starts, 1
     return starts, 1
 
@@ -201,7 +198,7 @@ def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | No
     """A time of the clock, in minutes: 7:30, 9 am, 9am, 20 Uhr."""
     word = words[place]
     after = words[place + 1] if place + 1 < len(words) else ""
-    half = after if after in language.judging["half_day"] else ""
+    half = after if after in language.rules["half_day"] else ""
     hour, minute, late, length = 0, 0, "", 1 + bool(half)
     if (found := _HALF_DAY.fullmatch(word)) is not None:
         hour, late, length = int(found[1]), found[2], 1
@@ -226,13 +223,13 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amou
     elif at < len(words) and words[at] in _SIGNS:
         unit = _SIGNS[words[at]]
     elif at < len(words) and words[at].isalpha():
-        unit = units_of(language).get(words[at]) or language.stemmer.stemWord(words[at])
+        unit = units_of(language).get(words[at]) or language.stem(words[at])
     bound: Bound = "exactly"
     bounds: tuple[tuple[str, Bound], ...] = (
         ("most", "over"), ("least", "under"), ("more", "over"), ("less", "under"),
     )  # fmt: skip
     for name, meant in bounds:
-        length = _length_before(words, place, language.judging[name])
+        length = _length_before(words, place, language.rules[name])
         if length:
             taken |= set(range(place - length, place))
             bound = meant
@@ -242,7 +239,7 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amou
 
 def is_ceiling(words: Sequence[str], language: Language) -> bool:
     """Whether the words set a most or a least: "at most 8" forbids more without the word "never"."""
-    names = (*language.judging["most"], *language.judging["least"])
+    names = (*language.rules["most"], *language.rules["least"])
     joined = f" {' '.join(words)} "
     return any(f" {phrase} " in joined for phrase in names)
 
@@ -269,9 +266,9 @@ def _number(word: str, language: Language) -> float | None:
             else word.replace(",", ".")
         )
         return float(plain) if plain.count(".") < 2 else None
-    if word in _NO_NUMBER:
-        return None
-    known = _places(language.code, "number").get(word)
+    if word in Language.gather("telling.no_numbers"):
+        return None  # more often an article than a number
+    known = language.times.numbers.get(word)
     return None if known is None else float(known)
 
 
@@ -296,14 +293,9 @@ def _spans_of(phrases: Sequence[str]) -> tuple[tuple[tuple[str, ...], int, int],
 
 
 def _spans(language: Language, name: str) -> Sequence[tuple[tuple[str, ...], int, int]]:
-    return _spans_of(tuple(language.judging[name]))
-
-
-@cache
-def _places(code: str, name: str) -> dict[str, int]:
-    return next((dict(each.places[name]) for each in question_languages() if each.code == code), {})
+    return _spans_of(tuple(language.rules[name]))
 
 
 def units_of(language: Language) -> dict[str, str]:
     """The stem under which each word for a currency is known."""
-    return dict(phrase.split() for phrase in language.judging["units"])
+    return dict(phrase.split() for phrase in language.rules["units"])

@@ -13,8 +13,8 @@ from schemas.temporal import Instant, Scope
 from substrate.cypher.fragments import visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
+from substrate.language.text import name_key
 from substrate.store.shown_names import shown_name
-from substrate.text import name_key
 
 MOST_RULES: Final = 1_000
 """So many memories with a rule are read of a graph, the newest."""

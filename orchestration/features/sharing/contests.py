@@ -35,7 +35,7 @@ from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.store import transactions
 from substrate.store.changesets import RecordSelection
-from substrate.store.goes_with import CONTESTS, STATEMENT, STATEMENT_ID
+from substrate.store.derived import CONTESTS, STATEMENT, STATEMENT_ID
 from substrate.store.shown_names import shown_name
 
 EVERY: Final = RecordSelection(BEGINNING_OF_TIME, every=True)

@@ -7,12 +7,11 @@ often it is shared, and its copies are found without an index.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.identifiers import natural_id
+from orchestration.identifiers import copy_id, natural_id
 from orchestration.writing.changes import Refusal, lower_source, record_source
 from schemas.commands import Command, Correct, Relate, Remember, Revision, Supersede, Writer
 from schemas.memory import GraphKey, SharedFrom, Source, graph_fields
@@ -39,11 +38,6 @@ class Copying(NamedTuple):
     command_id: str
     writer: Writer
     origin: SharedFrom
-
-
-def copy_id(graph: str, record_id: str) -> str:
-    """The id of the copy of a memory, or of a link with an id of its own, of the graph with this name."""
-    return f"s_{blake2b(f'{graph}\n{record_id}'.encode(), digest_size=10).hexdigest()}"
 
 
 def origin_of(copy: Record) -> SharedFrom | None:

@@ -10,9 +10,10 @@ from uuid import uuid4
 from orchestration.dependencies import Deps
 from orchestration.features.sharing import copies
 from orchestration.features.sharing import queries as sharing
-from orchestration.features.sharing.copies import Copying, copy_id
+from orchestration.features.sharing.copies import Copying
 from orchestration.features.sharing.queries import LinkAt
 from orchestration.features.sharing.values import Share, Shared
+from orchestration.identifiers import copy_id
 from orchestration.writing import atomic, authorship
 from orchestration.writing.changes import Refusal
 from orchestration.writing.receipts import refuse
@@ -26,6 +27,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.changesets import LinkEnds, RecordSelection
+from substrate.store.derived import COPIES_AT_ONCE, read_copies
 
 EVERY: Final = RecordSelection(BEGINNING_OF_TIME, every=True)
 MOST_LEFT: Final = 20
@@ -160,8 +162,8 @@ async def _copies_of_ends(flow: _Flow, copying: Copying, found: Sequence[LinkAt]
     """The ids of the copies that hold there, by the id of their original at an end of the links."""
     by_copy = {copy_id(flow.source.name, end): end for link in found for end in link.ends}
     held: dict[str, str] = {}
-    for some in batched(by_copy, sharing.IDS_AT_ONCE):
-        for copy in await sharing.read_copies(flow.target, some):
+    for some in batched(by_copy, COPIES_AT_ONCE):
+        for copy in await read_copies(flow.target, some):
             if copy.author == copying.citizen_id and copy.expired_at == END_OF_TIME:
                 held[by_copy[copy.id]] = copy.id
     return held

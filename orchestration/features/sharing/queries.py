@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 
-from schemas.memory import Contest, SharedFrom
-from schemas.temporal import Instant, Scope, to_datetime
+from schemas.memory import Contest
+from schemas.temporal import Scope, to_datetime
 from substrate.bitemporal import Record
 from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.changesets import LinkEnds
-from substrate.store.goes_with import CONTESTS
+from substrate.store.derived import CONTESTS
 from substrate.store.rows import record_of_link
 from substrate.store.shown_names import shown_name
 
 LINKS_READ: Final = 1_000
-IDS_AT_ONCE: Final = 500
 MEMORIES_A_PAGE: Final = 1_000
 SHOWN_CHARACTERS: Final = 200
 CONTESTS_READ: Final = 1_000
@@ -29,12 +28,6 @@ LINKS_AT: Final = Query(
     f"RETURN startNode(e).id, endNode(e).id, {link_columns('e')}, {columns_of('e', PROVENANCE)}",
 )
 """The strongest links of a memory that hold now, to memories that do."""
-
-COPIES_AMONG: Final = Query(
-    "copies_among",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids AND n.shared_from IS NOT NULL "
-    "RETURN n.id, n.author, n.shared_from, n.expired_at",
-)
 
 _CONTEST: Final = (
     "t.id, e.author, left(coalesce(e.formation_trigger, s.description, s.name), $characters), "
@@ -75,15 +68,6 @@ class LinkAt(NamedTuple):
     record: Record
 
 
-class StoredCopy(NamedTuple):
-    """A memory that was shared from another. `expired_at`: END_OF_TIME unless it was retracted."""
-
-    id: str
-    author: str | None
-    origin: SharedFrom
-    expired_at: Instant
-
-
 class ContestedRow(NamedTuple):
     """A memory that somebody contests; `place` is its place in the order of the list."""
 
@@ -97,12 +81,6 @@ async def read_links_at(graph: Graph, memory_id: str, scope: Scope) -> list[Link
     """The strongest links of a memory, at most `LINKS_READ`."""
     found = await graph.read(LINKS_AT, id=memory_id, links=LINKS_READ, **scope.bounds())
     return [LinkAt(LinkEnds(row[0], row[1]), record_of_link(row[2:])) for row in found]
-
-
-async def read_copies(graph: Graph, ids: Sequence[str]) -> list[StoredCopy]:
-    """Those of at most `IDS_AT_ONCE` ids that are copies."""
-    found = await graph.read(COPIES_AMONG, ids=list(ids))
-    return [StoredCopy(row[0], row[1], SharedFrom.model_validate_json(row[2]), row[3]) for row in found]
 
 
 async def read_contests(

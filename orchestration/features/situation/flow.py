@@ -40,8 +40,8 @@ from schemas.temporal import Instant, Scope, to_datetime, to_instant
 from schemas.wave_signal import Resonances, Resonate, WindowItem
 from substrate.connection.errors import GraphMissing
 from substrate.inference import tokens
+from substrate.language.text import count_of
 from substrate.store.surroundings import read_words
-from substrate.text import count_of
 
 CHOSEN_FROM: Final = 15
 """So many of the most resonant memories of each level are chosen from: twice the working memory, and one."""

@@ -18,7 +18,7 @@ from schemas.mind.state import CitizenState, is_pain
 from schemas.temporal import Instant, long_date, to_datetime
 from schemas.wave_signal import Weights, WindowItem
 from substrate.emotions import normal_emotions
-from substrate.text import name_key
+from substrate.language.text import name_key
 
 MESSAGES_SHOWN: Final = 5
 ANSWERED: Final = frozenset(("given", "message", "sense"))

@@ -12,7 +12,7 @@ from orchestration.resonance.ranking import Echo, diversify, dominant_emotion, s
 from schemas.memory import Level
 from schemas.wave_signal import WORKING_MEMORY, Resonance
 from substrate.emotions import normal_emotions
-from substrate.text import stems, word_language
+from substrate.language.text import stems, word_language
 
 SHARED: Final = 0.9
 """The factor on the resonance of a shared memory: of two that fit as well the citizen's own comes first."""

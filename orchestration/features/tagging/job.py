@@ -9,7 +9,7 @@ from itertools import batched
 from typing import Final, NamedTuple
 
 from orchestration.features.tagging import queries as made_tags
-from orchestration.features.tagging.queries import MadeTag, PageRow, TextRow
+from orchestration.features.tagging.queries import PageRow, TextRow
 from orchestration.features.tagging.rules import (
     Candidate,
     Neighbour,
@@ -25,7 +25,8 @@ from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.records import given_tags
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
-from substrate.text import word_language
+from substrate.language.text import word_language
+from substrate.store.derived import MadeTag
 
 MEMORIES_A_PAGE: Final = 6
 NEAREST: Final = 16

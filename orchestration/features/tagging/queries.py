@@ -17,7 +17,7 @@ from substrate.cypher.fragments import ALONE, each_alone, tells, visible
 from substrate.cypher.nearest import IS_FOUND
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
-from substrate.store.goes_with import DROP_UNUSED, MADE, TEXT_READ, change_count
+from substrate.store.derived import DROP_UNUSED, MADE, TEXT_READ, MadeTag, change_count
 
 MOST_COUNTED: Final = 251
 """Memories with a word are counted up to this number."""
@@ -96,19 +96,6 @@ OF_RUN: Final = Query(
     "MATCH (n)-[g:MADE_TAG]->(t:Tag) WHERE g.run = $run RETURN n.id, t.name",
 )
 
-OF_MEMORIES: Final = Query(
-    "made_tags_of",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:MADE_TAG]->(t:Tag) "
-    "RETURN n.id, t.name, coalesce(t.shown, t.name), indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG') "
-    "ORDER BY n.id, t.name",
-)
-"""The made tags of memories, each with the number of memories that have it, given or made."""
-
-CARRIERS: Final = Query(
-    "tag_carriers",
-    "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')",
-)
-
 
 class TextRow(NamedTuple):
     """A memory as tags are made of it. `tags` and `unset` are in stored form."""
@@ -135,17 +122,6 @@ class NearRow(NamedTuple):
     of: str
     likeness: float
     memory: TextRow
-
-
-class MadeTag(NamedTuple):
-    """A made tag. `name`: of its node, `#given` or `~stems`; `shown`: as a reader sees it.
-
-    `memories`: how many have it, given or made.
-    """
-
-    name: str
-    shown: str
-    memories: int = 0
 
 
 async def read_page(graph: Graph, after: int, rows: int, now: Instant) -> list[PageRow]:
@@ -203,21 +179,6 @@ async def drop_made_tags(graph: Graph, names: Mapping[str, Sequence[str]]) -> in
     count = await change_count(graph, DROP, rows=dropped)
     await change_count(graph, DROP_UNUSED, names=sorted({row["name"] for row in dropped}))
     return count
-
-
-async def read_made(graph: Graph, ids: Sequence[str]) -> dict[str, list[MadeTag]]:
-    """The made tags of memories by their ids; memories without any are left out."""
-    tags: dict[str, list[MadeTag]] = {}
-    for memory_id, name, shown, memories in await graph.read(OF_MEMORIES, ids=list(ids)):
-        tags.setdefault(str(memory_id), []).append(MadeTag(str(name), str(shown), int(memories)))
-    return tags
-
-
-async def count_carriers(graph: Graph, names: Sequence[str]) -> dict[str, int]:
-    """How many memories have each of these tags, given or made; unknown names are left out."""
-    if not names:
-        return {}
-    return {str(name): int(count) for name, count in await graph.read(CARRIERS, names=list(names))}
 
 
 async def next_of_run(graph: Graph, after: int, run_id: str) -> tuple[int | None, dict[str, list[str]]]:

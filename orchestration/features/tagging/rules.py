@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key, tells
-from orchestration.features.tagging.queries import MOST_COUNTED, MadeTag
-from substrate.store.goes_with import MADE
-from substrate.text import search_form, words
+from orchestration.features.tagging.queries import MOST_COUNTED
+from substrate.language.text import search_form, words
+from substrate.store.derived import MADE, MadeTag
 
 MOST_TAGS: Final = 8
 """At most so many made tags for one memory."""

@@ -17,7 +17,7 @@ from orchestration.ingestion.formats.notebook import Page, Passage, parse_docume
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader
 from schemas.errors import InvalidRequest
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 FORM: Final = Format(
     "pdf",

@@ -27,7 +27,7 @@ from schemas.base import MAX_TEXT
 from schemas.commands import Command
 from schemas.errors import InvalidRequest
 from schemas.memory import Source
-from substrate.text import count_of
+from substrate.language.text import count_of
 
 FORM: Final = Format("csv", "a table whose first line names its columns", (".csv", ".tsv", ".txt"))
 DELIMITERS: Final = ",;\t|"

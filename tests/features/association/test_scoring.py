@@ -19,7 +19,7 @@ from orchestration.features.association.scoring import (
 )
 from orchestration.features.association.values import Associated
 from schemas.memory import Level
-from substrate.text import stem
+from substrate.language.text import stem
 from tests.builders import a_node
 
 QUERY = QueryTerms(

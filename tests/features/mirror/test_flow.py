@@ -22,7 +22,7 @@ from orchestration.features.mirror.writer import (
     update_mirror,
     write_mirror,
 )
-from orchestration.features.tagging.queries import MadeTag, add_made_tags
+from orchestration.features.tagging.queries import add_made_tags
 from orchestration.features.withholding.erasure_job import ErasureJob
 from orchestration.features.withholding.retention import set_policy
 from orchestration.features.withholding.values import SetPolicy
@@ -35,6 +35,7 @@ from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
 from substrate.graphs.names import graph_name
+from substrate.store.derived import MadeTag
 from tests.integration.store import carried, relate, remember
 
 NOTHING = Edits([], ())

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.languages import language
 from orchestration.appraisal.speech import sentences
 from orchestration.features.rules.limits import (
     DAY_MINUTES,
@@ -17,12 +16,13 @@ from orchestration.features.rules.limits import (
     is_ceiling,
     read_limits,
 )
+from substrate.language.languages import Language
 
 HOURS = st.builds(Hours, st.integers(0, DAY_MINUTES - 1), st.integers(1, DAY_MINUTES))
 
 
 def limits(text: str, code: str = "en", today: int | None = None) -> Limits:
-    spoken = language(code)
+    spoken = Language.of(code)
     tokens = [token for sentence in sentences(text, spoken) for token in sentence.tokens]
     return read_limits(tokens, spoken, today)
 
@@ -83,8 +83,8 @@ def test_what_is_no_amount_is_none_and_no_error(text: str) -> None:
 
 
 def test_a_most_or_least_forbids_without_the_word_never() -> None:
-    assert is_ceiling("drink at most two cups".split(), language("en"))
-    assert not is_ceiling("drink more than two cups".split(), language("en"))
+    assert is_ceiling("drink at most two cups".split(), Language.of("en"))
+    assert not is_ceiling("drink more than two cups".split(), Language.of("en"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.sharing.copies import Copying, copy_id, copy_link, write_copy
+from orchestration.features.sharing.copies import Copying, copy_link, write_copy
+from orchestration.identifiers import copy_id
 from orchestration.writing.changes import MAY_CHANGE
 from schemas.commands import Writer
 from schemas.memory import Level, SharedFrom, Source

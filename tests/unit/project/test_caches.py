@@ -26,7 +26,7 @@ from orchestration.traversal.graph import _theme
 from schemas.bounded_cache import CACHES
 from schemas.field_names import nearest
 from substrate.emotions import normal_emotion
-from substrate.text import name_key, stem, stems
+from substrate.language.text import name_key, stem, stems
 from tests.docs_pages import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -39,8 +39,8 @@ FILLED: Mapping[str, Callable[[str], object]] = {
     "orchestration.ranking.relevance._shared_beginnings": lambda text: _shared_beginnings(stems(text[:20_000])),
     "orchestration.traversal.graph._theme": _theme,
     "substrate.emotions.normal_emotion": normal_emotion,
-    "substrate.text._stems": stems,
-    "substrate.text.name_key": name_key,
+    "substrate.language.text._stems": stems,
+    "substrate.language.text.name_key": name_key,
 }
 """By the name of each cache that is bounded by bytes: what fills it."""
 
@@ -100,7 +100,7 @@ def test_long_texts_make_no_cache_larger_than_its_bound() -> None:
 
 @pytest.mark.parametrize("length", [65, 100_000])
 def test_a_word_and_a_field_too_long_to_be_common_are_not_kept(counted: dict[str, Any], length: int) -> None:
-    caches = [counted["substrate.text._kept_stem"], counted["schemas.field_names._nearest"]]
+    caches = [counted["substrate.language.text._kept_stem"], counted["schemas.field_names._nearest"]]
     before = [cache.cache_info().currsize for cache in caches]
     assert stem("xo" * length + "ing") == "xo" * length
     assert nearest("x" * length, ("name", "names")) is None

@@ -68,7 +68,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
         shutil.copytree(ROOT / package, home / package, ignore=NO_CODE)
     shutil.copy(ROOT / "pyproject.toml", home)
     for file, line in (
-        ("schemas/memory.py", "import substrate.text"),
+        ("schemas/memory.py", "import substrate.language.text"),
         ("orchestration/ranking/candidates.py", "import orchestration.ranking.activation"),
         ("orchestration/ranking/relevance.py", "import time"),
         ("orchestration/waking/ask.py", "import orchestration.retrieval"),

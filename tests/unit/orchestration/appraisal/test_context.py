@@ -6,10 +6,10 @@ import pytest
 
 from orchestration.appraisal import context
 from orchestration.appraisal.context import Owner
-from orchestration.appraisal.languages import language
 from orchestration.appraisal.speech import Hit, Sentence, sentences
+from substrate.language.languages import Language
 
-ENGLISH = language("en")
+ENGLISH = Language.of("en")
 
 
 def only(text: str, kind: str) -> tuple[Sentence, Hit]:

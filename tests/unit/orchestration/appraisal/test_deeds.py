@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestration.appraisal.deeds import HEARD, TOLD, End, read_deeds
-from orchestration.appraisal.languages import language
+from substrate.language.languages import Language
 
 PEOPLE = ("Ingrid", "Tom", "Lena")
 NAMES = {name.lower(): End(name, "Person") for name in PEOPLE} | {"atlas": End("Atlas", "Project")}
@@ -13,7 +13,7 @@ ME = End("I", "Self")
 
 
 def told(text: str, code: str = "en", *types: str) -> list[str]:
-    return [" ".join(deed[:3]) for deed in read_deeds(text, NAMES, ME, language(code), types=types)]
+    return [" ".join(deed[:3]) for deed in read_deeds(text, NAMES, ME, Language.of(code), types=types)]
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_a_type_of_the_graph_is_read_by_its_words() -> None:
 
 
 def test_what_somebody_else_told_is_less_sure() -> None:
-    [own] = read_deeds("Ingrid praised Tom.", NAMES, ME, language("en"))
-    [heard] = read_deeds("I heard that Ingrid praised Tom.", NAMES, ME, language("en"))
+    [own] = read_deeds("Ingrid praised Tom.", NAMES, ME, Language.of("en"))
+    [heard] = read_deeds("I heard that Ingrid praised Tom.", NAMES, ME, Language.of("en"))
     assert (own.confidence, heard.confidence) == (TOLD, HEARD)

@@ -11,6 +11,7 @@ from orchestration.appraisal.names import (
     Kind,
     KnownNames,
     name_forms,
+    name_language,
     read_aliases,
     read_names,
 )
@@ -119,3 +120,20 @@ def test_an_adverb_before_a_relation_is_nobody(opener: str) -> None:
     assert opener not in {
         mention.name for mention in read_names(f"{opener}, my son is fine. {opener}, all is well.")
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I went to the lake with her", "en"),
+        ("Ich war mit ihr am See", "de"),
+        ("", "en"),
+        ("Привет", "en"),
+    ],
+)
+def test_a_text_has_the_name_language_its_frequent_words(text: str, language: str) -> None:
+    assert name_language(text) == language
+
+
+def test_a_text_without_frequent_words_has_the_name_language_the_others() -> None:
+    assert name_language("Anna kommt", "de") == "de"

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.appraisal import speech
-from orchestration.appraisal.languages import language, language_of
 from orchestration.appraisal.speech import MOST_SENTENCES, MOST_TOKENS, own_text, sentences
+from substrate.language.languages import Language
+from substrate.language.text import language_of
 
-ENGLISH = language("en")
+ENGLISH = Language.of("en")
 
 
 def test_a_text_is_cut_into_sentences_with_their_endings() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestration.question.answer_kind import AnswerKind, AskedKind, asked_kind, gives_kind
-from substrate.text import stems
+from substrate.language.text import stems
 
 ASKED = [
     ("Who fixed the roof?", AnswerKind.PERSON),

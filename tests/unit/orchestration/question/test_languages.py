@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.question.languages import NIGHT, UNITS, QuestionLanguage, languages, single_blanks
+from orchestration.question.languages import QuestionLanguage, languages, single_blanks
+from substrate.language.languages import NIGHT, UNITS
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.code)
@@ -20,15 +21,6 @@ def test_each_language_names_all_months_weekdays_units_and_parts(language: objec
     assert set(places["unit"].values()) == set(range(len(UNITS)))
     assert set(places["season"].values()) == set(range(4))
     assert set(places["part"].values()) == set(range(NIGHT + 1))
-
-
-def test_each_language_has_the_same_kinds_of_phrases_and_patterns() -> None:
-    english, *others = languages()
-    for other in others:
-        assert set(other.kinds) == set(english.kinds)
-        assert set(other.asking) == set(english.asking)
-        assert set(other.relations) == set(english.relations)
-        assert set(other.seeking) == set(english.seeking)
 
 
 def test_no_phrase_lies_within_another() -> None:

@@ -18,8 +18,8 @@ from orchestration.question.lexicon import (
     list_phrases,
     without_names,
 )
+from substrate.language.text import has_unspaced
 from substrate.store.lexicon import LexiconRows, NamedMemory
-from substrate.text import has_unspaced
 
 letters = st.from_regex(r"[b-z]{5,10}", fullmatch=True)
 

@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.languages import CODES, language_of
 from orchestration.question.tense import (
     Tense,
     _own_pattern,
     _own_words,
-    _patterns,
+    changing_words,
     has_own_words,
     read_tense,
     read_voice,
 )
+from substrate.language.languages import Language
+from substrate.language.text import language_of, pattern_of
 
 QUESTIONS = [
     ("Where do I live?", Tense.PRESENT),
@@ -58,15 +59,15 @@ def test_what_is_supposed_or_a_jest_is_not_meant(text: str) -> None:
     assert read_voice(text).unmeant
 
 
-CHANGING = sorted(set().union(*(_patterns(code).changing for code in CODES)))
+CHANGING = sorted(set().union(*(changing_words(language.code) for language in Language.all())))
 
 
 @given(st.lists(st.sampled_from([*CHANGING, "the", "to", "no", "the old", "not  the", "ab\nMai", "x2", "_", "-"])))
 def test_every_word_of_change_is_counted(parts: list[str]) -> None:
     text = " ".join(parts).lower()
-    patterns, voice = _patterns(language_of(text).code), read_voice(text)
-    assert voice.changes == len(set(patterns.change.findall(text)))
-    assert voice.verbs == len(set(patterns.verbs.findall(text)))
+    code, voice = language_of(text).code, read_voice(text)
+    assert voice.changes == len(set(pattern_of(code, "change.words").findall(text)))
+    assert voice.verbs == len(set(pattern_of(code, "change.verbs").findall(text)))
 
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:

@@ -23,7 +23,7 @@ from orchestration.ranking.currency import (
     places_by_currency,
 )
 from schemas.memory import Level
-from substrate.text import stems
+from substrate.language.text import stems
 from tests.builders import key, stored_row
 
 ASKED = stems("Where do I live?")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestration.ranking.relevance import bm25_scores, count_stems, word_weights
 from schemas.memory import GraphKey, Level
-from substrate.text import STOP_WORDS, stem, words
+from substrate.language.text import stem, stop_words, words
 from tests.builders import key
 
 N1, N2 = Level.N1, Level.N2
@@ -68,7 +68,7 @@ def test_bm25_scores_as_bm25s_does(seed: int) -> None:
 def test_stems_are_counted_as_if_every_word_were_stemmed(texts: list[str]) -> None:
     wanted = {"die", "cat", "categori", "naiv", "run"}
     counted = {
-        place: Counter(stem(word) for word in words(text) if word not in STOP_WORDS and stem(word) in wanted)
+        place: Counter(stem(word) for word in words(text) if word not in stop_words() and stem(word) in wanted)
         for place, text in enumerate(texts)
     }
     assert count_stems(texts, wanted) == {place: counts for place, counts in counted.items() if counts}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from orchestration.ranking.relevance import count_each, count_held
 from orchestration.ranking.texts import ReadText, told_by
-from substrate.text import stem, stems, words
+from substrate.language.text import stem, stems, words
 from tests.builders import a_memory
 
 WORDS = st.sampled_from(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.appraisal.languages import language
 from orchestration.appraisal.speech import own_text
 from schemas.errors import InvalidRequest
+from substrate.language.languages import Language
 from tests.unit.orchestration.ingestion.formats.exports import (
     counted,
     episodes,
@@ -39,8 +39,8 @@ def test_a_thread_of_an_mbox_is_one_episode() -> None:
 
 def test_quoted_words_are_no_words_of_the_sender() -> None:
     for text in (turn.text for turn in turns(read_raw("a.mbox", export("thread.mbox")))):
-        assert "340 EUR" not in own_text(text, language("en"))
-    assert "Proof" not in own_text(turns(read_raw("a.eml", export("forwarded.eml")))[0].text, language("en"))
+        assert "340 EUR" not in own_text(text, Language.of("en"))
+    assert "Proof" not in own_text(turns(read_raw("a.eml", export("forwarded.eml")))[0].text, Language.of("en"))
 
 
 @pytest.mark.parametrize(

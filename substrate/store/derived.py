@@ -1,15 +1,16 @@
-"""What goes with an erased memory, whichever feature made it: its generalisations, statements, made tags.
+"""What is made of memories, whichever feature makes it: generalisations, statements, copies, made tags.
 
-A store has them longer than a service has the feature, so what tells them stands here.
+A store has them longer than a service has the feature: erasure takes them along, and ways of asking follow them.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from itertools import batched
-from typing import Final
+from typing import Final, NamedTuple
 
-from schemas.memory import GENERALISATION
+from schemas.memory import GENERALISATION, SharedFrom
+from schemas.temporal import Instant
 from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -28,8 +29,28 @@ TEXT_READ: Final = 4000
 """Characters of a text that are read for its tags. With 2,000 the walk found .02 less in chats of long turns."""
 EDGES_AT_ONCE: Final = 1000
 IDS_AT_ONCE: Final = 200
+COPIES_AT_ONCE: Final = 500
 NAMES_AT_ONCE: Final = 500
 MEMORIES_A_PAGE: Final = 1_000
+
+COPIES_AMONG: Final = Query(
+    "copies_among",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids AND n.shared_from IS NOT NULL "
+    "RETURN n.id, n.author, n.shared_from, n.expired_at",
+)
+
+OF_MEMORIES: Final = Query(
+    "made_tags_of",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:MADE_TAG]->(t:Tag) "
+    "RETURN n.id, t.name, coalesce(t.shown, t.name), indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG') "
+    "ORDER BY n.id, t.name",
+)
+"""The made tags of memories, each with the number of memories that have it, given or made."""
+
+CARRIERS: Final = Query(
+    "tag_carriers",
+    "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED') + indegree(t, 'MADE_TAG')",
+)
 
 MADE_OF: Final = Query(
     "consolidation_made_of",
@@ -62,6 +83,47 @@ IDS_OF: Final = Query(
     "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND ($episode = '' OR n.episode_id = $episode) "
     "WITH n LIMIT $rows RETURN id(n), n.id",
 )
+
+
+class MadeTag(NamedTuple):
+    """A made tag. `name`: of its node, `#given` or `~stems`; `shown`: as a reader sees it.
+
+    `memories`: how many have it, given or made.
+    """
+
+    name: str
+    shown: str
+    memories: int = 0
+
+
+class StoredCopy(NamedTuple):
+    """A memory that was shared from another. `expired_at`: END_OF_TIME unless it was retracted."""
+
+    id: str
+    author: str | None
+    origin: SharedFrom
+    expired_at: Instant
+
+
+async def read_copies(graph: Graph, ids: Sequence[str]) -> list[StoredCopy]:
+    """Those of at most `COPIES_AT_ONCE` ids that are copies."""
+    found = await graph.read(COPIES_AMONG, ids=list(ids))
+    return [StoredCopy(row[0], row[1], SharedFrom.model_validate_json(row[2]), row[3]) for row in found]
+
+
+async def read_made(graph: Graph, ids: Sequence[str]) -> dict[str, list[MadeTag]]:
+    """The made tags of memories by their ids; memories without any are left out."""
+    tags: dict[str, list[MadeTag]] = {}
+    for memory_id, name, shown, memories in await graph.read(OF_MEMORIES, ids=list(ids)):
+        tags.setdefault(str(memory_id), []).append(MadeTag(str(name), str(shown), int(memories)))
+    return tags
+
+
+async def count_carriers(graph: Graph, names: Sequence[str]) -> dict[str, int]:
+    """How many memories have each of these tags, given or made; unknown names are left out."""
+    if not names:
+        return {}
+    return {str(name): int(count) for name, count in await graph.read(CARRIERS, names=list(names))}
 
 
 async def find_made_of(graph: Graph, ids: Sequence[str]) -> list[str]:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.text import (
+from substrate.language.text import (
     MAX_QUERY_WORDS,
-    STOP_WORDS,
     count_of,
     count_stems,
     flat_texts,
@@ -25,9 +24,9 @@ from substrate.text import (
     spaced_text,
     stem,
     stems,
+    stop_words,
     word_finder,
     word_language,
-    word_languages,
     words,
 )
 
@@ -57,7 +56,7 @@ def test_query_words_hold_only_word_characters(text: str) -> None:
     for word in query_words(text):
         assert re.fullmatch(r"\w+", word) or not word.isascii()  # an emoji is a word, too
         assert not re.search(r"\s", word)
-        assert word not in STOP_WORDS
+        assert word not in stop_words()
         assert word.strip("_")
 
 
@@ -129,7 +128,7 @@ def test_a_search_text_is_stored_only_where_the_engine_would_read_other_words(te
 
 @given(texts, st.sampled_from(["en", "de", "ja"]))
 def test_the_stems_that_are_counted_are_those_of_each_word_that_is_no_stop_word(text: str, language: str) -> None:
-    silent = word_languages()[language].stop_words
+    silent = stop_words(language)
     counted = Counter(stem(word, language) for word in words(text) if word not in silent)
     for _ in range(2):
         assert list(count_stems(words(text), language).items()) == list(counted.items())
@@ -137,7 +136,7 @@ def test_the_stems_that_are_counted_are_those_of_each_word_that_is_no_stop_word(
 
 @given(texts)
 def test_stems_are_those_of_every_word_that_is_no_stop_word(text: str) -> None:
-    assert stems(text) == {stem(word) for word in words(text) if word not in STOP_WORDS}
+    assert stems(text) == {stem(word) for word in words(text) if word not in stop_words()}
 
 
 @pytest.mark.parametrize("name", ["person_luca", "Person-Luca", "Person  Luca", "PERSON LÚCA", "(person) luca!"])

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.sharing import queries as sharing
-from orchestration.features.sharing.copies import copy_id
+from orchestration.identifiers import copy_id
 from orchestration.writing import authorship, erasure
 from schemas.commands import (
     Erase,
@@ -29,10 +28,10 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
+from substrate.language.text import query_words, word_language
 from substrate.store import erasure as store
-from substrate.store.goes_with import read_told, walk_ids
+from substrate.store.derived import COPIES_AT_ONCE, read_copies, read_told, walk_ids
 from substrate.store.unfinished_erasures import ErasureTarget
-from substrate.text import query_words, word_language
 
 LEAST_NUMBER: Final = 3
 """A shorter number stands in texts that have nothing to do with each other."""
@@ -139,6 +138,6 @@ async def _copies_in(key: GraphKey, origin: str, ids: Sequence[str], deps: Deps)
     """The copies in one graph of these memories of the graph `origin`."""
     graph = deps.graph(graph_name(key, None))
     found: list[FoundCopy] = []
-    for some in batched([copy_id(origin, each) for each in ids], sharing.IDS_AT_ONCE):
-        found += [FoundCopy(key, copy.id) for copy in await sharing.read_copies(graph, some)]
+    for some in batched([copy_id(origin, each) for each in ids], COPIES_AT_ONCE):
+        found += [FoundCopy(key, copy.id) for copy in await read_copies(graph, some)]
     return found

@@ -5,19 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_origin
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from api.dependencies import Now, OpenDeps
 from api.request_parsing.addresses import add_notes
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import Caller, CurrentCaller, Endpoint, Permission, asked_of, authorize
+from api.security.permissions import Caller, CurrentCaller, Endpoint, asked_of, authorize
 from schemas.base import Request
 from schemas.commands import Writer, WriteReceipt
-from schemas.errors import Fault
 from schemas.memory import GraphKey
-from schemas.operation import May, Need, Operation, Says
+from schemas.operation import PUBLIC, May, Need, Operation, Says
 
 
 async def _readable(caller: CurrentCaller) -> Callable[[GraphKey], bool]:
@@ -37,7 +36,7 @@ def router(operations: Iterable[Operation]) -> APIRouter:
     made = APIRouter(route_class=StrictRoute)
     for operation in operations:
         endpoint = _endpoint(operation)
-        gives = operation.gives or inspect.signature(endpoint).return_annotation
+        gives = operation.gives or inspect.signature(endpoint, eval_str=True).return_annotation
         made.add_api_route(
             operation.path,
             endpoint,
@@ -57,6 +56,9 @@ def _endpoint(operation: Operation) -> Endpoint:
     """`run` with the signature that the framework reads, behind the check of the caller."""
     run, may = operation.run, operation.may
     signature = inspect.signature(run, eval_str=True)
+    if may is PUBLIC:
+        run.__may__ = may  # type: ignore[attr-defined]
+        return run
     writes = "writer" in signature.parameters
 
     @wraps(run)
@@ -74,7 +76,7 @@ def _endpoint(operation: Operation) -> Endpoint:
         if _is_sent(parameter):
             parameters.append(_sent(parameter, operation))
     endpoint.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    endpoint.__permission__ = Permission.of(may)  # type: ignore[attr-defined]
+    endpoint.__may__ = may  # type: ignore[attr-defined]
     return endpoint
 
 
@@ -84,7 +86,9 @@ def _own(name: str, kind: Any) -> inspect.Parameter:
 
 def _is_sent(parameter: inspect.Parameter) -> bool:
     """Whether it comes from the request or the service: an option of `run` does not."""
-    is_option = parameter.default is not inspect.Parameter.empty
+    is_option = (
+        parameter.default is not inspect.Parameter.empty and get_origin(parameter.annotation) is not Annotated
+    )
     return parameter.name in FROM_SERVICE or not (is_option or parameter.name == "writer")
 
 
@@ -96,14 +100,15 @@ def _sent(parameter: inspect.Parameter, operation: Operation) -> inspect.Paramet
     for said in getattr(kind, "__metadata__", ()):
         if isinstance(said, Says):
             kind = Annotated[kind, Path(description=said.text)]
-    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)
 
 
 def _writer(may: May, caller: Caller, arguments: dict[str, Any]) -> Writer:
     """The caller as the writer where its last need is; with the scope `upkeep`, the operator's, a steward."""
-    *_, place = may.needs(asked_of(arguments))
-    if not isinstance(place, Need):
-        raise Fault("the last need of an operation that writes is where it writes")
+    place = Need("write", None)
+    for need in may.needs(asked_of(arguments)):
+        if isinstance(need, Need):
+            place = need
     writer = caller.writer_of(place.graph, place.citizen_id)
     return writer._replace(steward=True) if may.scope == "upkeep" else writer
 

@@ -10,19 +10,15 @@ CJKAnalyzer of Lucene, the words of such a run are its overlapping pairs of char
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import pairwise
-from typing import Any, cast
-
-import Stemmer
+from typing import Final, cast
 
 from schemas.bounded_cache import cached_within
+from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage, Language
 
 
 def _spacing(character: re.Pattern[str]) -> str:
@@ -59,19 +55,22 @@ _UNSPACED_SCRIPTS = (
 _UNSPACED = re.compile(f"[{_UNSPACED_SCRIPTS}]")
 _PARTS = re.compile(f"[{_UNSPACED_SCRIPTS}]+|[^{_UNSPACED_SCRIPTS}]+")
 _CHARACTERS = re.compile(f"[{_UNSPACED_SCRIPTS}]|[^{_UNSPACED_SCRIPTS}]+")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
 _VOICED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
 
-DEFAULT_LANGUAGE = "en"
-MAX_QUERY_WORDS = 24
-MOST_READ = 4000
+
+MAX_QUERY_WORDS: Final = 24
+MOST_READ: Final = 4000
 """Only so many characters of a text decide its language."""
-LONGEST_KEPT = 64
+MOST_WORDS_READ: Final = 200
+"""Of a text that tells something, only so many words decide in which language."""
+LONGEST_KEPT: Final = 64
 """The stems of longer words are not kept in memory."""
-MOST_COUNTED = 65_536
+MOST_COUNTED: Final = 65_536
 """Of so many words of a language the stem that is counted is kept; then it is looked up anew."""
-LEAST_BEGINNING = 4
+LEAST_BEGINNING: Final = 4
 """A shorter beginning is that of too many words."""
+_HIRAGANA: Final = re.compile("[\u3041-\u309f]")
+_find_letters: Final = word_finder(r"[^\W_]")
 
 
 def count_of(count: int, noun: str) -> str:
@@ -90,32 +89,6 @@ def normal_text(text: str) -> str:
     if "\u3099" in decomposed or "\u309a" in decomposed:
         decomposed = _VOICED.sub(lambda found: unicodedata.normalize("NFC", found[0]), decomposed)
     return "".join(char for char in decomposed if not unicodedata.combining(char)).lower().replace("œ", "oe")
-
-
-@dataclass(frozen=True, slots=True)
-class WordLanguage:
-    """The words of a language, from its file in `languages/`. `begins`: words are searched by their beginnings.
-
-    `stemmer`: None for a language without inflected words.
-    """
-
-    stop_words: frozenset[str]
-    begins: bool
-    stemmer: Any
-
-
-@cache
-def word_languages() -> Mapping[str, WordLanguage]:
-    """The languages that have a file, by code; the default first, the others by code."""
-    files = (file for file in resources.files(__package__).joinpath("languages").iterdir() if file.is_file())
-    tables = {file.name.partition(".")[0]: tomllib.loads(file.read_text("utf-8")) for file in files}
-    codes = sorted(tables, key=lambda code: (code != DEFAULT_LANGUAGE, code))
-    languages: dict[str, WordLanguage] = {}
-    for code in codes:
-        table = tables[code]
-        stemmer = Stemmer.Stemmer(table["stemmer"]) if "stemmer" in table else None
-        languages[code] = WordLanguage(frozenset(words(table["stop_words"])), table["begins"], stemmer)
-    return languages
 
 
 def is_unspaced(text: str) -> bool:
@@ -182,16 +155,6 @@ def _cut(word: str, *, ends: bool) -> Iterator[str]:
             yield part[-1]
 
 
-STOP_WORDS = word_languages()[DEFAULT_LANGUAGE].stop_words
-
-
-def word_language(text: str) -> str:
-    """The code of the language with the most stop words in a text; the default when no other has more."""
-    found = words(text[:MOST_READ])
-    counts = {code: sum(map(each.stop_words.__contains__, found)) for code, each in word_languages().items()}
-    return max(counts, key=lambda code: counts[code])
-
-
 def search_text(*parts: str) -> str | None:
     """Return the words to index for a record's texts; None when the engine's tokenizer finds the same words."""
     joined = " ".join(part for part in parts if part)
@@ -203,13 +166,58 @@ def spaced_text(text: str) -> str:
     return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(indexed_words(text))} "
 
 
+@cache
+def stop_words(language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """The words of a language, in normal form, that say nothing of what a text is about."""
+    return frozenset(words(" ".join(AskedLanguage.of(language).words.stop_words)))
+
+
+def likeliest[L: AskedLanguage](
+    found: Sequence[str], among: Sequence[L], known: Callable[[L], Collection[str]]
+) -> L:
+    """The language with the most of some words among those that are `known` of it; of equal ones the first."""
+    counts = [sum(map(known(language).__contains__, found)) for language in among]
+    return among[counts.index(max(counts))]
+
+
+def any_of(phrases: Iterable[str], more: str | None = None) -> str:
+    """The pattern for any of some phrases, as whole words, or for what the pattern `more` finds.
+
+    `..` in a phrase is one to four words.
+    """
+    alternatives: list[str] = []
+    for phrase in phrases:
+        escaped = r"\s+".join(map(re.escape, phrase.split()))
+        alternatives.append(escaped.replace(r"\.\.", r"(?:[\w']+\s+){0,3}?[\w']+"))
+    return rf"\b(?:{'|'.join(alternatives if more is None else (*alternatives, more))})\b"
+
+
+@cache
+def pattern_of(code: str, part: str, more: str = "") -> re.Pattern[str]:
+    """Any of the phrases of a list of a file, such as `tense.past`, or what its pattern `more` finds."""
+    language = Language.of(code)
+    return re.compile(any_of(language.part(part), language.patterns.get(more)))
+
+
+def word_language(text: str) -> str:
+    """The code of the language with the most stop words in a text; the default when no other has more."""
+    found = words(text[:MOST_READ])
+    return likeliest(found, AskedLanguage.all(), lambda language: stop_words(language.code)).code
+
+
+def language_of(text: str) -> Language:
+    """The language whose function words are most frequent in the first of a text; the default when undecided."""
+    found = _find_letters(text[: 12 * MOST_WORDS_READ])[:MOST_WORDS_READ]
+    return likeliest(found, Language.all(), lambda language: language.telling.function_words)
+
+
 def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     """Return the distinct words of a query without the stop words of its language, in order.
 
     At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are
     left (001, sanitizeFtsQuery).
     """
-    silent = word_languages()[language].stop_words
+    silent = stop_words(language)
     distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
         longest = set(sorted(distinct, key=lambda word: (-_letters(word), word))[:MAX_QUERY_WORDS])
@@ -230,7 +238,7 @@ def search_form(word: str, language: str) -> str:
     """
     if len(word) == 1 and is_unspaced(word):
         return f"{word}*"
-    if not word_languages()[language].begins:
+    if not AskedLanguage.of(language).words.begins:
         return word
     beginning = stem(word, language)
     return f"{beginning}*" if len(beginning) >= LEAST_BEGINNING and word.startswith(beginning) else word
@@ -238,15 +246,12 @@ def search_form(word: str, language: str) -> str:
 
 def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
     """The stem of a word in normal form."""
-    return _kept_stem(word, language) if len(word) <= LONGEST_KEPT else _stem(word, language)
+    return _kept_stem(word, language) if len(word) <= LONGEST_KEPT else AskedLanguage.of(language).stem(word)
 
 
-def _stem(word: str, language: str) -> str:
-    stemmer = word_languages()[language].stemmer
-    return word if stemmer is None else str(stemmer.stemWord(word))
-
-
-_kept_stem = lru_cache(maxsize=65_536)(_stem)
+@lru_cache(maxsize=65_536)
+def _kept_stem(word: str, language: str) -> str:
+    return AskedLanguage.of(language).stem(word)
 
 
 class _CountedStems(dict[str, str | None]):
@@ -254,7 +259,7 @@ class _CountedStems(dict[str, str | None]):
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._silent = word_languages()[language].stop_words
+        self._silent = stop_words(language)
 
     def __missing__(self, word: str) -> str | None:
         found = None if word in self._silent else stem(word, self._language)
@@ -284,7 +289,7 @@ def stems(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
 
 @cached_within(24 << 20)
 def _stems(text: str, language: str) -> frozenset[str]:
-    silent = word_languages()[language].stop_words
+    silent = stop_words(language)
     return frozenset(stem(word, language) for word in set(words(text)) if word not in silent)
 
 

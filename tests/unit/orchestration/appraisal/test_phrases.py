@@ -6,35 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.languages import (
-    _PART,
-    CODES,
-    FEELINGS,
-    Entry,
-    _alternatives,
-    language,
-    language_of,
-)
+from orchestration.appraisal.phrases import _PART, FEELINGS, Entry, _alternatives, all_phrases
 from schemas.memory import ResolutionState
 from substrate.emotions import EMOTION_WORDS
+from substrate.language.languages import Language
+from substrate.language.text import language_of
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_the_data_of_a_language_name_known_emotions_and_states(code: str) -> None:
-    entries = [entry for found in language(code).phrases.values() for entry in found]
+@pytest.mark.parametrize("language", Language.all(), ids=lambda language: language.code)
+def test_the_data_of_a_language_name_known_emotions_and_states(language: Language) -> None:
+    entries = [entry for found in all_phrases(language.code).values() for entry in found]
     assert all(entry.pattern for entry in entries if entry.phrase is not None)
     assert {entry.value for entry in entries if entry.kind in FEELINGS} <= set(EMOTION_WORDS.values())
     assert {entry.value for entry in entries if entry.kind == "states"} == {
         state.value for state in ResolutionState
     }
     assert {entry.value for entry in entries if entry.kind == "steps"} == {"Decision", "Action", "Learning"}
-
-
-def test_every_language_has_the_same_kinds_of_words() -> None:
-    first, *others = map(language, CODES)
-    for other in others:
-        assert other.words.keys() == first.words.keys()
-        assert set(other.degrees.values()) == set(first.degrees.values())
 
 
 @pytest.mark.parametrize(
@@ -52,8 +39,8 @@ def test_a_text_has_the_language_of_its_function_words_english_when_undecided(te
 
 PHRASES = [
     entry
-    for code in CODES
-    for found in language(code).phrases.values()
+    for language in Language.all()
+    for found in all_phrases(language.code).values()
     for entry in found
     if entry.pattern is not None
 ]

@@ -1,0 +1,1 @@
+"""The languages: one file for each, and the words of texts."""

@@ -1,0 +1,1 @@
+"""The languages and their files."""
