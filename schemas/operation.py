@@ -138,7 +138,7 @@ class Operation(NamedTuple):
     Its docstring, up to a paragraph that begins with "Raises", describes the operation in the documents.
 
     With `notes` the header `Substrate-Notes` lists what was assumed about the request. `call` is the method of the
-    clients where that has another name; it is sent again when the answer is lost, unless it is not `repeatable`.
+    clients where that has another name.
     """
 
     name: str
@@ -153,7 +153,6 @@ class Operation(NamedTuple):
     responses: Mapping[int | str, dict[str, Any]] | None = None
     notes: bool = False
     call: str = ""
-    repeatable: bool = True
 
     @property
     def method(self) -> str:

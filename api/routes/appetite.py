@@ -6,9 +6,10 @@ from typing import Final
 
 from fastapi import Response
 
-from api.dependencies import Now, OpenRuntime
+from api.dependencies import Now
 from orchestration.assembly.fitting import send_intended
 from orchestration.assembly.options import budget_of
+from orchestration.dependencies import Deps
 from orchestration.features.appetite import flow as intending
 from orchestration.features.appetite.operations import ASKS
 from schemas.base import CitizenId
@@ -17,9 +18,9 @@ from schemas.operation import Operation, group
 from schemas.responses import SentIntended
 
 
-async def intend(citizen_id: CitizenId, request: IntendRequest, runtime: OpenRuntime, now: Now) -> Response:
+async def intend(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now: Now) -> Response:
     """Decide what the appetite leads to, and ask it: 003's autonomous intention, a waking, or nothing."""
-    intended = await intending.intend(citizen_id, request, runtime.deps, now)
+    intended = await intending.intend(citizen_id, request, deps, now)
     return Response(send_intended(intended, request, budget_of(request)), media_type="application/json")
 
 

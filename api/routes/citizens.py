@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -38,7 +37,7 @@ class ExportRequest(Request):
     known_at: KnownMoment | None = None
 
 
-async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
+async def listed(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
     """The citizens of whom something is stored and whom the key may read, a page at a time."""
     after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
     citizens = [name for name in await runtime.deps.graphs.citizens() if name > after and caller.may_read(name)]
@@ -78,7 +77,7 @@ async def set_state(
 
 
 async def export_memory(
-    citizen_id: CitizenId, query: Annotated[ExportRequest, Query()], runtime: OpenRuntime, reserved: ReservedExport
+    citizen_id: CitizenId, query: ExportRequest, runtime: OpenRuntime, reserved: ReservedExport
 ) -> StreamingResponse:
     """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`).
 
@@ -121,7 +120,7 @@ async def answer_mirror(of: MirrorOf, runtime: Runtime, now: Instant) -> Streami
 
 
 async def erase_citizen(
-    citizen_id: CitizenId, query: Annotated[CitizenErasureRequest, Query()], writing: SingleWrite
+    citizen_id: CitizenId, query: CitizenErasureRequest, writing: SingleWrite
 ) -> ErasureReport:
     """Remove the whole personal memory for good. What the citizen gave to N2 and N3 stays there.
 
@@ -130,7 +129,7 @@ async def erase_citizen(
     return await erase_and_report({**query.model_dump(), "citizen_id": citizen_id}, EraseCitizen, writing)
 
 
-async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: OpenRuntime, now: Now) -> Identity:
+async def who(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now) -> Identity:
     """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
@@ -166,5 +165,6 @@ FILES: Final = group(
               "Stream a citizen's memory as a tar of files", READS, mirror_memory, sent=StreamingResponse),
     Operation("erase_citizen", "DELETE /v1/citizens/{citizen_id}", "Erase a citizen's memory for good",
               ERASES, erase_citizen),
-    Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is", READS, who),
+    Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is", READS, who,
+              call="identity"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import Path, Query
+from fastapi import Path
 from fastapi.responses import StreamingResponse
 
 from api.dependencies import OpenRuntime
@@ -23,7 +23,7 @@ from schemas.paging import Paged, decode_cursor, encode_cursor
 CollectiveInPath = Annotated[CollectiveId, Path(description="The id of a collective beside the default one.")]
 
 
-async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtime: OpenRuntime) -> CollectivePage:
+async def listed(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CollectivePage:
     """The collectives in which something is stored and which the key may read, a page at a time."""
     after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
     stored = [name for name in await runtime.deps.graphs.collectives() if name > after]
@@ -36,7 +36,7 @@ async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtim
 
 async def export_memory(
     collective: CollectiveInPath,
-    query: Annotated[ExportRequest, Query()],
+    query: ExportRequest,
     runtime: OpenRuntime,
     reserved: ReservedExport,
 ) -> StreamingResponse:
@@ -49,7 +49,7 @@ async def export_memory(
 
 
 async def erase_collective(
-    collective: CollectiveInPath, query: Annotated[ErasureRequest, Query()], writing: SingleWrite
+    collective: CollectiveInPath, query: ErasureRequest, writing: SingleWrite
 ) -> ErasureReport:
     """Remove the whole collective for good, with all that anybody wrote there. Needs a steward of it."""
     return await erase_and_report({**query.model_dump(), "collective": collective}, EraseCollective, writing)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Self
 from urllib.parse import quote, urlencode
 
 import orjson
-from fastapi import Depends, Header, Path, Query, Response
+from fastapi import Depends, Header, Path, Response
 from fastapi import Request as HttpRequest
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -187,7 +187,7 @@ async def hear(
 
 async def progress(
     episode_id: Annotated[Identifier, Path()],
-    query: Annotated[GraphRequest, Query()],
+    query: GraphRequest,
     context: Annotated[IngestionContext, Depends()],
 ) -> EpisodeProgress:
     """The progress of a conversation that was sent with `Prefer: respond-async`, while this process runs.
@@ -220,7 +220,7 @@ async def _store(
 
 async def erase_episode(
     episode_id: Annotated[Identifier, Path()],
-    query: Annotated[EpisodeErasureRequest, Query()],
+    query: EpisodeErasureRequest,
     writing: SingleWrite,
 ) -> ErasureReport:
     """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
@@ -253,7 +253,7 @@ OPERATIONS: Final = group(
     "episodes",
     Operation("remember_episode", "POST /v1/episodes", "Store a conversation",
               INGESTS._replace(says=f"{INGESTS.says}; admin with known_as_happened", needs=_conversation_needs),
-              remember_episode, gives=EpisodeReport, responses=ACCEPTED),
+              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call="ingest"),
     Operation("hear", "POST /v1/episodes/{episode_id:path}/turns", "Append messages to a conversation",
               INGESTS, hear),
     Operation("get_episode_progress", "GET /v1/episodes/{episode_id:path}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Annotated, Final
 
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Base64Bytes, Field
 
@@ -84,7 +84,7 @@ async def ingest_file(
 
 
 async def mirror_graph(
-    query: Annotated[GraphRequest, Query()], runtime: OpenRuntime, now: Now, reserved: ReservedExport
+    query: GraphRequest, runtime: OpenRuntime, now: Now, reserved: ReservedExport
 ) -> StreamingResponse:
     """The memory of a citizen or a shared graph as it is now, as a tar of Markdown files (`docs/mirror.md`).
 
@@ -125,5 +125,5 @@ OPERATIONS: Final = group(
     Operation("ingest_file", "POST /v1/files", "Store a file of another program",
               INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED),
     Operation("mirror_graph", "GET /v1/files/mirror", "Read a graph as files",
-              graph_may("read"), mirror_graph, sent=StreamingResponse),
+              graph_may("read"), mirror_graph, sent=StreamingResponse, call="save_mirror"),
 )  # fmt: skip

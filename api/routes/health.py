@@ -100,9 +100,9 @@ async def read_metrics(runtime: OpenRuntime) -> PlainTextResponse:
 OPERATIONS: Final = group(
     "health",
     Operation("get_liveness", "GET /health/live", "Ask whether the process runs", PUBLIC, live,
-              call="live", repeatable=False),
+              call="live"),
     Operation("get_readiness", "GET /health/ready", "Ask whether requests can be served", PUBLIC, ready,
-              call="health", repeatable=False),
+              call="health"),
     Operation("get_metrics", "GET /metrics", "Read the metrics", May("upkeep", scope="upkeep"), read_metrics,
               sent=PlainTextResponse),
 )  # fmt: skip

@@ -48,7 +48,7 @@ async def revoke(key_id: KeyId, http: Request, runtime: OpenRuntime, now: Now) -
 
 OPERATIONS: Final = group(
     "keys",
-    Operation("create_key", "POST /v1/keys", "Make a key", ADMIN, create, status=201, repeatable=False),
+    Operation("create_key", "POST /v1/keys", "Make a key", ADMIN, create, status=201),
     Operation("list_keys", "GET /v1/keys", "List keys", ADMIN, listed),
     Operation("change_key", "PATCH /v1/keys/{key_id}", "Change what a key may claim", ADMIN, change),
     Operation("revoke_key", "DELETE /v1/keys/{key_id}", "Revoke a key", ADMIN, revoke),

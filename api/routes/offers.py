@@ -48,5 +48,5 @@ async def answer_offer(
 OPERATIONS: Final = group(
     "upkeep",
     Operation("answer_offer", "POST /v1/upkeep/offers/{offer_id}", "Take an offer up, or decline it",
-              graph_may("write"), answer_offer, repeatable=False),
+              graph_may("write"), answer_offer),
 )  # fmt: skip

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Final
 
-from fastapi import Depends, Path, Query
+from fastapi import Path
 
-from api.dependencies import OpenRuntime
 from api.request_parsing.addresses import CitizenRequest
 from api.security.permissions import named_graph
+from orchestration.dependencies import Deps
 from orchestration.writing.receipts import build_erasure_receipt, rebuild_receipt
 from schemas.base import Identifier
 from schemas.commands import WriteReceipt
@@ -28,7 +28,7 @@ class ReceiptRequest(CitizenRequest):
     level: Level | None = None
 
 
-async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[GraphKey, ...]:
+def _graphs(query: ReceiptRequest) -> tuple[GraphKey, ...]:
     """The graphs to look in, in this order."""
     if query.collective is not None:
         return (named_graph(query.level or Level.N2, query),)
@@ -39,16 +39,14 @@ async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[GraphKey, 
 
 async def read(
     command_id: Annotated[Identifier, Path()],
-    query: Annotated[ReceiptRequest, Query()],
-    levels: Annotated[tuple[GraphKey, ...], Depends(_levels)],
-    runtime: OpenRuntime,
-    *,
+    query: ReceiptRequest,
+    deps: Deps,
     may_read: MayRead,
 ) -> WriteReceipt:
     """The receipt of an applied command or erasure. A refused command leaves none: 404."""
-    for level in filter(may_read, levels):
-        graph = runtime.deps.graph(graph_name(level, query.citizen_id))
-        if await runtime.deps.graphs.for_reading(graph.name):
+    for level in filter(may_read, _graphs(query)):
+        graph = deps.graph(graph_name(level, query.citizen_id))
+        if await deps.graphs.for_reading(graph.name):
             receipts = await reader.receipts(graph, [command_id])
             if command_id in receipts:
                 return rebuild_receipt(receipts[command_id], level)
@@ -63,7 +61,7 @@ def _needs(asked: Asked) -> Iterable[Need]:
     """Shared levels that the request does not name are left out where the caller may not read them."""
     query = asked.request
     if query.level is not None or query.collective is not None or query.citizen_id is not None:
-        yield Need("read", query.citizen_id, asked.path["levels"][0])
+        yield Need("read", query.citizen_id, _graphs(query)[0])
 
 
 OPERATIONS: Final = group(

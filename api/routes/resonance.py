@@ -6,8 +6,9 @@ from typing import Final
 
 from fastapi import Response
 
-from api.dependencies import Now, OpenRuntime
+from api.dependencies import Now
 from api.routes.retrieval import ASKS
+from orchestration.dependencies import Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import Associations, TagWalk
 from orchestration.features.shape.perspectives import look
@@ -18,24 +19,24 @@ from schemas.operation import Operation, group
 from schemas.wave_signal import Resonances, Resonate
 
 
-async def send(signal: Resonate, runtime: OpenRuntime, now: Now) -> Response:
+async def send(signal: Resonate, deps: Deps, now: Now) -> Response:
     """The memories that resonate with a signal, with the score of each channel (000, 002).
 
     With `by: shape` those around which the same happened as around the memory `id`, in other words (004).
     """
-    resonances = await resonate(signal, runtime.deps, now)
+    resonances = await resonate(signal, deps, now)
     return Response(resonances.model_dump_json(), media_type="application/json")
 
 
-async def perspectives(asked: Look, runtime: OpenRuntime, now: Now) -> Response:
+async def perspectives(asked: Look, deps: Deps, now: Now) -> Response:
     """One question looked at by meaning, by shape and by feeling; no memory stands in two of them (004)."""
-    looked = await look(asked, runtime.deps, now)
+    looked = await look(asked, deps, now)
     return Response(looked.model_dump_json(), media_type="application/json")
 
 
-async def walk(request: TagWalk, runtime: OpenRuntime, now: Now) -> Response:
+async def walk(request: TagWalk, deps: Deps, now: Now) -> Response:
     """Memories that match the words of a question, and others that tags and links lead to; no vectors (001)."""
-    associations = await associate(request, runtime.deps, now)
+    associations = await associate(request, deps, now)
     return Response(json_bytes(associations), media_type="application/json")
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import Query
-
-from api.dependencies import Now, OpenRuntime
+from api.dependencies import Now
 from api.security.permissions import CurrentCaller
+from orchestration.dependencies import Deps
 from orchestration.features.revaluation.flow import draw_for, judge
 from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.base import CitizenId
@@ -16,18 +15,16 @@ from schemas.memory import Level
 from schemas.operation import Operation, citizen_may, group
 
 
-async def draw(
-    citizen_id: CitizenId, query: Annotated[DrawRequest, Query()], runtime: OpenRuntime, now: Now
-) -> Draw:
+async def draw(citizen_id: CitizenId, query: DrawRequest, deps: Deps, now: Now) -> Draw:
     """Memories of low or no importance to judge anew: those that upkeep offered, then the least recently asked.
 
     The same seed draws the same until one of them is judged or offered. Nothing is changed.
     """
-    return await draw_for(citizen_id, runtime.deps, now, seed=query.seed, count=query.count)
+    return await draw_for(citizen_id, deps, now, seed=query.seed, count=query.count)
 
 
 async def judged(
-    citizen_id: CitizenId, request: JudgementRequest, *, runtime: OpenRuntime, now: Now, caller: CurrentCaller
+    citizen_id: CitizenId, request: JudgementRequest, *, deps: Deps, now: Now, caller: CurrentCaller
 ) -> JudgementsAnswer:
     """Give memories a new importance, or leave them as they are. Each judgement counts on its own.
 
@@ -38,7 +35,7 @@ async def judged(
         writer = caller.writer_of(Level.N1, citizen_id)
         return caller.limit_source(command).with_writer(writer)
 
-    answer = await judge(citizen_id, request.judgements, runtime.deps, now, prepare=prepare)
+    answer = await judge(citizen_id, request.judgements, deps, now, prepare=prepare)
     caller.commands += [
         outcome.receipt.command_id
         for outcome in answer.outcomes
@@ -50,7 +47,7 @@ async def judged(
 OPERATIONS: Final = group(
     "citizens",
     Operation("draw_revaluations", "GET /v1/citizens/{citizen_id}/revaluations", "Draw memories to judge anew",
-              citizen_may("read"), draw),
+              citizen_may("read"), draw, call="revaluations"),
     Operation("judge_revaluations", "POST /v1/citizens/{citizen_id}/revaluations",
-              "Say anew how much memories matter", citizen_may("write"), judged),
+              "Say anew how much memories matter", citizen_may("write"), judged, call="revaluate"),
 )  # fmt: skip

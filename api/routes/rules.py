@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.dependencies import Now, OpenRuntime
+from api.dependencies import Now
 from api.security.permissions import CurrentCaller, may_override
+from orchestration.dependencies import Deps
 from orchestration.features.rules import flow as rule_checks
 from orchestration.features.rules.values import RulesCheck, RulesVerdict
 from schemas.operation import Operation, citizen_may, group
 
 
-async def check_rules(request: RulesCheck, runtime: OpenRuntime, now: Now, caller: CurrentCaller) -> RulesVerdict:
+async def check_rules(request: RulesCheck, deps: Deps, now: Now, caller: CurrentCaller) -> RulesVerdict:
     """Whether an action may be done by the citizen's rules: `allow`, `warn`, `block`, or `unchecked`.
 
     No language model is asked (`docs/rules.md`). With a key that may only read, or that speaks only for tools
     or files, the check is not recorded and overrides nothing. `Substrate-Notes` lists what was assumed.
     """
-    return await rule_checks.check_rules(request, runtime.deps, now, keep=may_override(caller, request.citizen_id))
+    return await rule_checks.check_rules(request, deps, now, keep=may_override(caller, request.citizen_id))
 
 
 CHECKS: Final = citizen_may(
@@ -26,5 +27,5 @@ CHECKS: Final = citizen_may(
 OPERATIONS: Final = group(
     "mind",
     Operation("check_rules", "POST /v1/rules/check", "Check an action against rules",
-              CHECKS, check_rules, notes=True, repeatable=False),
+              CHECKS, check_rules, notes=True),
 )  # fmt: skip

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import Query
-
-from api.dependencies import Now, OpenRuntime
+from api.dependencies import Now
 from api.request_parsing.addresses import SharedMemoryInPath
 from api.security.permissions import named_graph, of_record
+from orchestration.dependencies import Deps
 from orchestration.features.sharing.contested import read_agreement
 from orchestration.features.sharing.values import (
     Agreement,
@@ -17,11 +16,9 @@ from schemas.collectives import OfCollective
 from schemas.operation import Operation, group
 
 
-async def agreement(
-    address: SharedMemoryInPath, query: Annotated[OfCollective, Query()], runtime: OpenRuntime, now: Now
-) -> Agreement:
+async def agreement(address: SharedMemoryInPath, query: OfCollective, deps: Deps, now: Now) -> Agreement:
     """How far the citizens agree on a shared memory: who holds it, who has a copy there, who contests it."""
-    return await read_agreement(named_graph(address.level, query), address.memory_id, runtime.deps, now)
+    return await read_agreement(named_graph(address.level, query), address.memory_id, deps, now)
 
 
 OPERATIONS: Final = group(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Annotated, Final
 
-from fastapi import Path, Query, Request
+from fastapi import Path, Request
 
 from api.dependencies import OpenRuntime
 from api.runtime.idle_upkeep import SHARE, OrderedRuns, Traffic, make_order
@@ -34,7 +34,7 @@ WAIT_S: Final = 8.0
 RunId = Annotated[str, Path(pattern=r"^run-[0-9a-f]{12}-[0-9a-f]{12}$", description="The id of a run.")]
 
 
-async def runs(query: Annotated[RunsQuery, Query()], runtime: OpenRuntime, caller: CurrentCaller) -> RunsAnswer:
+async def runs(query: RunsQuery, runtime: OpenRuntime, caller: CurrentCaller) -> RunsAnswer:
     """The runs of upkeep, the newest first, who does the upkeep now, and which jobs there are.
 
     Without `citizen_id` and `level`: in all graphs that the key may read.
@@ -165,7 +165,7 @@ OPERATIONS: Final = group(
     Operation("get_upkeep_run", "GET /v1/upkeep/runs/{run_id}", "Read a run of upkeep", BY_ID, run,
               call="upkeep_run"),
     Operation("run_upkeep", "POST /v1/upkeep/run", "Run jobs of upkeep now",
-              RUNS_JOBS, run_now, repeatable=False),
+              RUNS_JOBS, run_now),
     Operation("undo_upkeep_run", "POST /v1/upkeep/runs/{run_id}/undo", "Take a run of upkeep back", BY_ID, undo,
               call="undo_upkeep"),
     Operation("get_own_upkeep", "GET /v1/citizens/{citizen_id}/upkeep", "Read which upkeep a citizen wants",

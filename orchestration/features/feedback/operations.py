@@ -17,5 +17,6 @@ OPERATIONS: Final = group(
     Operation("take_back_feedback", "DELETE /v1/citizens/{citizen_id}/feedback/{feedback_id:path}",
               "Take one feedback back", citizen_may("write"), kept.take_back_one),
     Operation("take_back_all_feedback", "DELETE /v1/citizens/{citizen_id}/feedback",
-              "Take all feedback of a citizen back", citizen_may("write"), kept.take_back_all),
+              "Take all feedback of a citizen back", citizen_may("write"), kept.take_back_all,
+              call="take_back_feedback"),
 )  # fmt: skip

@@ -19,7 +19,7 @@ CHANGES: Final = graph_may(
 QUARANTINES: Final = group(
     "upkeep",
     Operation("quarantine", "POST /v1/upkeep/quarantine", "Hide what came from a source",
-              CHANGES, quarantine.quarantine, repeatable=False),
+              CHANGES, quarantine.quarantine),
     Operation("list_quarantines", "GET /v1/upkeep/quarantine", "List quarantines",
               READS, quarantine.list_quarantines),
     Operation("get_quarantine", "GET /v1/upkeep/quarantine/{quarantine_id}", "Read a quarantine",
@@ -38,5 +38,5 @@ POLICIES: Final = group(
     Operation("set_policy", "PUT /v1/upkeep/policies/{name}", "Say how long memories are kept",
               CHANGES, retention.set_policy),
     Operation("remove_policy", "DELETE /v1/upkeep/policies/{name}", "Remove a policy of retention",
-              REMOVES, retention.remove_policy, repeatable=False),
+              REMOVES, retention.remove_policy),
 )  # fmt: skip
