@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from schemas.operation import Operation
 from substrate.store.kept import CORE, Kept
 
 if TYPE_CHECKING:
@@ -55,16 +56,18 @@ class Keeper(Protocol):
 
 
 class Feature(NamedTuple):
-    """`kept`: what it stores beside records. `jobs`: what it lets the upkeep do. `sections`: see `SectionName`.
+    """`operations`: what is asked of it. `kept`: what it stores beside records. `jobs`: what upkeep may do.
 
-    `keeper` makes what keeps files in a directory in step with the store.
+    `sections`: see `SectionName`. `needs`: features without which it cannot be. `keeper` makes what keeps files in a directory in step with the store.
     """
 
     name: str
+    operations: Sequence[Operation] = ()
     kept: Sequence[Kept] = ()
     jobs: Sequence[Job] = ()
     sections: Mapping[SectionName, Section] = {}
     keeper: Callable[[Path], Keeper] | None = None
+    needs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -6,5 +6,6 @@ from typing import Final
 
 from orchestration.feature import Feature
 from orchestration.features.identity.learning import learning_moments
+from orchestration.features.identity.operations import OPERATIONS
 
-FEATURE: Final = Feature("identity", sections={"learning": learning_moments})
+FEATURE: Final = Feature("identity", operations=OPERATIONS, sections={"learning": learning_moments})
