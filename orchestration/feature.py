@@ -58,7 +58,8 @@ class Keeper(Protocol):
 class Feature(NamedTuple):
     """`operations`: what is asked of it. `kept`: what it stores beside records. `jobs`: what upkeep may do.
 
-    `sections`: see `SectionName`. `needs`: features without which it cannot be. `keeper` makes what keeps files in a directory in step with the store.
+    `sections`: see `SectionName`. `needs`: features without which it cannot be. `keeper` makes what keeps files in
+    a directory in step with the store.
     """
 
     name: str

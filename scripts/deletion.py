@@ -1,8 +1,8 @@
 """The deletion test: each feature can be taken out of the tree. `python -m scripts.deletion` (`make deletion`).
 
 For each feature a copy of the tree is made without its folder, its face, its routes, its tests and its line in the
-list of features, and without the features that need it. What the scripts write of the operations is written anew. The
-copy must pass types and contracts; for one feature a run, the next one each day, also the tests of all other
+list of features, and without the features that need it. What the scripts write of the operations is written anew.
+The copy must pass types and contracts; for one feature a run, the next one each day, also the tests of all other
 features. `--feature NAME` takes one alone; `--no-tests` leaves the tests out.
 """
 
