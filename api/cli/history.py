@@ -155,7 +155,7 @@ def _describe(before: _Record | None, record: _Record) -> Text:
 
 def _join_parts(label: str, *parts: str | None) -> str:
     """One line with the parts that are known; nothing when none is."""
-    known = [formatting.to_line(part) for part in parts if part]
+    known = list(map(formatting.to_line, filter(None, parts)))
     return f"\n{label} {' · '.join(known)}" if known else ""
 
 
@@ -215,4 +215,4 @@ def draw_bars(spans: Sequence[Span], width: int) -> list[str]:
         end = max(place(span.end), start + 1)
         return _BEFORE * start + _BAR * (end - start) + _BEFORE * (width - end)
 
-    return [draw(span) for span in spans]
+    return list(map(draw, spans))

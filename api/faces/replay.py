@@ -90,11 +90,13 @@ async def _read(client: AsyncSubstrate, stream_id: str) -> str:
     return "\n".join(tell(await client.replay(stream_id)))
 
 
-RESOURCE: Final = Resource(
-    "stream",
-    "substrate://streams/{stream_id}",
-    "What a citizen knew when it asked for a stream, and what became of it.",
-    re.compile(r"substrate://streams/([^/]+)"),
-    citizen_of,
-    _read,
+RESOURCES: Final = (
+    Resource(
+        "stream",
+        "substrate://streams/{stream_id}",
+        "What a citizen knew when it asked for a stream, and what became of it.",
+        re.compile(r"substrate://streams/([^/]+)"),
+        citizen_of,
+        _read,
+    ),
 )

@@ -154,7 +154,7 @@ def _parse_arguments(kind: Any, arguments: dict[str, Any]) -> Any:
 
 def _failure(problem: dict[str, Any]) -> types.CallToolResult:
     lines = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
-    text = types.TextContent(type="text", text="\n".join(line for line in (*lines, problem["remedy"]) if line))
+    text = types.TextContent(type="text", text="\n".join(filter(None, (*lines, problem["remedy"]))))
     return types.CallToolResult(content=[text], structured_content=problem, is_error=True)
 
 
