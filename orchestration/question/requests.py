@@ -80,27 +80,28 @@ def _asking_words(language: Language) -> frozenset[str]:
     return language.telling.function_words.union(language.requests["questions"])
 
 
-def _asks(part: str, spoken: Language) -> bool:
+def _asks(part: str, language: Language) -> bool:
     """Whether a sentence is a question: by its mark, or by its first word."""
     first = _WORD.search(part.lower())
-    is_opened = first is not None and first[0].partition("'")[0] in spoken.requests["questions"]
+    is_opened = first is not None and first[0].partition("'")[0] in language.requests["questions"]
     return is_opened or part.rstrip().endswith(("?", "？"))
 
 
-def _bids(lower: str, code: str) -> bool:
+def _bids(text: str, language: str) -> bool:
     """Whether a sentence in small letters opens as a request, or asks for help."""
     return (
-        _opening(code).match(lower) is not None or pattern_of(code, "requests.helping").search(lower) is not None
+        _opening(language).match(text) is not None
+        or pattern_of(language, "requests.helping").search(text) is not None
     )
 
 
-def _read_question(part: str, spoken: Language) -> Request:
-    lower, code = part.lower(), spoken.code
+def _read_question(part: str, language: Language) -> Request:
+    lower, code = part.lower(), language.code
     if _bids(lower, code):
         return Request.SURE
     if any(pattern_of(code, f"requests.{name}").search(lower) for name in ("past", "own")):
         return Request.NONE
-    named, choice = spoken.patterns.get("named"), spoken.patterns.get("choice")
+    named, choice = language.patterns.get("named"), language.patterns.get("choice")
     if named and re.search(named, part):  # the subject may be a name: "what does Noreen drive?"
         return Request.NONE
     is_general = (choice and re.match(choice, lower)) or pattern_of(code, "requests.general").search(lower)
