@@ -204,7 +204,7 @@ def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], s
         each = together.get(command_id)
         if each is None or each.undoes is None or not isinstance(command, Undoing):
             continue
-        records_now = (stored.links if simulation.writes_to_link(command) else stored.memories).get(command.id)
+        records_now = stored.by_subject(command.subject).get(command.id)
         if last_commands(() if records_now is None else records_now.records) != each.seen:
             return False
     return True

@@ -11,13 +11,14 @@ from orchestration.writing.cascade import Plan, Planning, Root
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import (
     PARTS_AT_MOST,
+    Identity,
     Part,
     Together,
     cascade_parts,
     part_id,
-    undo_part,
+    undo_parts,
 )
-from schemas.commands import Resolve, Resolving, Undo, Undoing, UndoLink
+from schemas.commands import Resolving, Undoing, subject_of
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
 from substrate.bitemporal import last_commands
 from substrate.graphs.graph import Graph
@@ -34,7 +35,6 @@ from substrate.store.work_links import (
 ROUNDS_AT_MOST: Final = 20
 """A chain of solutions is followed so far."""
 WAITS_READ: Final = 1_000
-_ON_LINKS: Final = ("resolve_link", "undo_link")
 
 
 async def read_plan(command: Resolving, graph: Graph, now: Instant, *, room: int) -> Plan:
@@ -72,7 +72,7 @@ async def _read_waits(planning: Planning, graph: Graph, window: Period) -> list[
 
 async def _root(command: Resolving, graph: Graph) -> Root | None:
     """What is resolved; None for a link that does not exist."""
-    if isinstance(command, Resolve):
+    if command.subject == "memory":
         return Root(command.id)
     stored = (await transactions.read_links(graph, [link_name(command.id)])).get(command.id)
     if stored is None or stored.ends is None:
@@ -103,7 +103,7 @@ async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str,
     stored = await _read_records([command for command, _ in undos], graph)
     undone: dict[str, Together] = {}
     for command, command_id in undos:
-        held = stored.get((isinstance(command, UndoLink), command.id))
+        held = stored.get((command.subject, command.id))
         seen = frozenset() if held is None else last_commands(held.records)
         for whole_id in sorted(seen if command.undoes is None or command.undoes in seen else {command.undoes}):
             parts = await _read_parts(command, whole_id, graph)
@@ -115,15 +115,10 @@ async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str,
 async def _read_parts(command: Undoing, whole_id: str, graph: Graph) -> tuple[Part, ...]:
     """The undos of the other parts of a command; empty when it had no parts, or changed nothing of this record."""
     stored = await read_part_receipts(whole_id, graph)
-    members = [(receipt.command in _ON_LINKS, receipt.id) for receipt in stored]
-    own = (isinstance(command, UndoLink), command.id)
-    if len(members) < 2 or own not in members:
+    members = [(subject_of(receipt.command), receipt.id) for receipt in stored if receipt.id is not None]
+    if len(stored) < 2 or (command.subject, command.id) not in members:
         return ()
-    return tuple(
-        undo_part(command, record_id, whole_id, is_link=is_link)
-        for is_link, record_id in dict.fromkeys(members)
-        if record_id is not None and (is_link, record_id) != own
-    )
+    return undo_parts(command, whole_id, members)
 
 
 async def read_part_receipts(whole_id: str, graph: Graph) -> list[StoredReceipt]:
@@ -133,17 +128,12 @@ async def read_part_receipts(whole_id: str, graph: Graph) -> list[StoredReceipt]
     return [stored[each] for each in ids if each in stored]
 
 
-type Identity = tuple[bool, str]
-"""Whether it is a link, and its id."""
-
-
 async def _read_records(commands: Sequence[Any], graph: Graph) -> Mapping[Identity, StoredRecords]:
     everything = RecordSelection(BEGINNING_OF_TIME, every=True)
-    memories = {command.id: everything for command in commands if isinstance(command, Undo)}
-    links = [link_name(command.id) for command in commands if isinstance(command, UndoLink)]
+    memories = {command.id: everything for command in commands if command.subject == "memory"}
+    links = [link_name(command.id) for command in commands if command.subject == "link"]
     stored_memories = await transactions.read_memories(graph, memories)
     stored_links = await transactions.read_links(graph, links)
-    return {
-        **{(False, name): stored for name, stored in stored_memories.items()},
-        **{(True, name): stored for name, stored in stored_links.items()},
-    }
+    found: dict[Identity, StoredRecords] = {("memory", name): stored for name, stored in stored_memories.items()}
+    found.update((("link", name), stored) for name, stored in stored_links.items())
+    return found

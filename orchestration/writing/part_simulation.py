@@ -11,6 +11,7 @@ from orchestration.writing.cascade import Plan
 from orchestration.writing.changes import Refusal, Unchanged
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import (
+    Identity,
     Part,
     Together,
     done,
@@ -20,14 +21,11 @@ from orchestration.writing.parts import (
     over_period,
     part_id,
     still_waiting,
-    undo_part,
+    undo_parts,
 )
-from orchestration.writing.simulation import Outcome, PlannedWrite, Simulation, plan_at, writes_to_link
+from orchestration.writing.simulation import Outcome, PlannedWrite, Simulation, plan_at
 from schemas.commands import ChangeCommand, Command, Consequence, Undoing
 from substrate import bitemporal
-
-type Identity = tuple[bool, str]
-"""Whether it is a link, and its id."""
 
 
 class PartSimulation(Simulation):
@@ -49,15 +47,12 @@ class PartSimulation(Simulation):
         """The parts of an undo that takes back a command of the same list; None when that had no parts."""
         if not isinstance(command, Undoing):
             return None
-        is_link = writes_to_link(command)
-        by = self._chain(command.id, is_link=is_link).states[-1].by
+        by = self._chain(command.subject, command.id).states[-1].by
         undoes = command.undoes or (None if by is None else by.command_id)
         members = self._members.get(undoes or "", [])
-        if undoes is None or (is_link, command.id) not in members:
+        if undoes is None or (command.subject, command.id) not in members:
             return None
-        others = [member for member in members if member != (is_link, command.id)]
-        parts = (undo_part(command, record_id, undoes, is_link=link) for link, record_id in others)
-        return Together(tuple(parts), undoes=undoes)
+        return Together(undo_parts(command, undoes, members), undoes=undoes)
 
     def _resolve_together(self, named: NamedCommand, together: Together) -> PlannedWrite:
         """Resolve something, and do what follows: a part that is refused is left as it is.
@@ -87,7 +82,7 @@ class PartSimulation(Simulation):
         """A plan with the record that holds, which the command leaves as it is."""
         command = named.command
         assert isinstance(command, ChangeCommand)
-        chain = self._chain(command.id, is_link=writes_to_link(command))
+        chain = self._chain(command.subject, command.id)
         moment = changes.addressed_moment(command, self.times.now)
         return self._plan(named, bitemporal.held_at(chain.open_records(), moment))
 
@@ -95,7 +90,7 @@ class PartSimulation(Simulation):
         """What a part of a cascade did, or why it was left; None when there is nothing left to do."""
         command, step = part
         assert step is not None
-        chain = self._chain(command.id, is_link=step.is_link)
+        chain = self._chain(step.subject, step.id)
         stretch = changes.acted_stretch(command, self.times.now)
         touched = [record for record in chain.open_records() if record.valid.overlaps(stretch)]
         author = other_author(command, touched)
@@ -115,13 +110,13 @@ class PartSimulation(Simulation):
         """Take back a command with all its parts. Raises Refusal when one of them cannot be taken back."""
         command, undoes = named.command, together.undoes or ""
         assert isinstance(command, Undoing)
-        own = self._chain(command.id, is_link=writes_to_link(command))
+        own = self._chain(command.subject, command.id)
         is_own = own.was_changed_by(undoes)
         planned = self._simulate(named) if is_own else self._plan_unchanged(named)
         assert isinstance(planned, PlannedWrite)
         changed: list[Part] = []
         for part in together.parts:
-            chain = self._chain(part.command.id, is_link=writes_to_link(part.command))
+            chain = self._chain(part.command.subject, part.command.id)
             if not chain.was_changed_by(undoes):
                 continue
             try:
@@ -133,20 +128,16 @@ class PartSimulation(Simulation):
                     refusal.problem, *faults, whole, current_version=refusal.current_version
                 ) from refusal
             changed.append(part)
-        follows = (
-            done(part, self._chain(part.command.id, is_link=writes_to_link(part.command)).carried)
-            for part in changed
-        )
+        follows = (done(part, self._chain(part.command.subject, part.command.id).carried) for part in changed)
         return self._with_parts(named, planned, changed)._replace(follows=tuple(follows))
 
     def _with_parts(self, named: NamedCommand, planned: PlannedWrite, changed: Sequence[Part]) -> PlannedWrite:
         """The plan with a receipt for each part, so that the whole can be found from each of them."""
-        members = [(writes_to_link(named.command), named.record_id or "")]
+        members = [(named.command.subject, named.record_id or "")]
         rows = []
         for number, part in enumerate(changed, start=1):
-            is_link = writes_to_link(part.command)
-            record = self._chain(part.command.id, is_link=is_link).carried
-            members.append((is_link, part.command.id))
+            record = self._chain(part.command.subject, part.command.id).carried
+            members.append((part.command.subject, part.command.id))
             if record is not None:
                 receipt = plan_at(
                     NamedCommand(part.command, part_id(named.command_id, number)), record, self.times.known_from

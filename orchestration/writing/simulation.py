@@ -18,18 +18,18 @@ from orchestration.writing import (
     restatements,
 )
 from orchestration.writing.authorship import kept_author
-from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
+from orchestration.writing.changes import Attribution, Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import Together
 from orchestration.writing.version_chain import VersionChain
 from schemas.commands import (
     ChangeCommand,
-    Command,
     Consequence,
     Correcting,
     Relate,
     Remember,
     Retracting,
+    Subject,
     Undoing,
     WriteReceipt,
 )
@@ -69,6 +69,9 @@ class StoredParts(NamedTuple):
     receipts: Mapping[str, StoredReceipt]
     repeated: Mapping[str, Record]
 
+    def by_subject(self, subject: Subject) -> Mapping[str, StoredRecords]:
+        return self.links if subject == "link" else self.memories
+
     @property
     def last_change(self) -> Instant:
         """The latest change of any of these memories and links; -1 when nothing is stored."""
@@ -91,7 +94,7 @@ def needed_memories(
         if isinstance(command, Relate):
             needed[command.source_id].append(_CARRIED_ONLY)
             needed[command.target_id].append(_CARRIED_ONLY)
-        elif record_id is not None and not writes_to_link(command):
+        elif record_id is not None and command.subject == "memory":
             needed[record_id].append(changes.needed_records(command, now))
     for record in repeated:
         needed[record.id].append(RecordSelection(now))
@@ -107,7 +110,7 @@ def _widest(selections: Sequence[RecordSelection]) -> RecordSelection:
 
 def needed_links(named: Sequence[NamedCommand]) -> list[str]:
     """The ids of the links that the commands write to, each once, in order."""
-    link_ids = {command_rows.identity(*command) for command in named if writes_to_link(command.command)}
+    link_ids = {command_rows.identity(*command) for command in named if command.command.subject == "link"}
     return sorted(link_id for link_id in link_ids if link_id)
 
 
@@ -126,13 +129,12 @@ class Simulation:
         self._stored = stored
         self.receipt_rows: list[Mapping[str, Any]] = []
         self._planned: dict[str, PlannedWrite] = {}
-        self._memories: dict[str, VersionChain] = {}
-        self._links: dict[str, VersionChain] = {}
+        self._chains: dict[Subject, dict[str, VersionChain]] = {"memory": {}, "link": {}}
 
     @property
     def chains(self) -> list[VersionChain]:
         """The chains of all memories and links that a command read or changed."""
-        return [*self._memories.values(), *self._links.values()]
+        return [*self._chains["memory"].values(), *self._chains["link"].values()]
 
     def simulate(self, named: NamedCommand, together: Together | None = None) -> Outcome:
         """Apply the next command to the simulated records. A refusal is a receipt.
@@ -167,7 +169,7 @@ class Simulation:
         if isinstance(command, (Remember, Relate)):
             return self._add(named, command)
         if isinstance(command, ChangeCommand):
-            chain = self._chain(command.id, is_link=writes_to_link(command))
+            chain = self._chain(command.subject, command.id)
             appraisal = self._appraisals.get(named.command_id)
             return self._plan(named, chain.change(command, named.command_id, self.times, appraisal))
         raise Refusal("invalid-request", f"an atomic list cannot contain {receipts.command_name(command)}")
@@ -179,10 +181,10 @@ class Simulation:
         if isinstance(command, Remember) and appraisal is not None:
             row = appraised_rows.fill_row(row, command, appraisal)
         if isinstance(command, Relate) and command.inferred:
-            ends = (self._chain(each, is_link=False).carried for each in (command.source_id, command.target_id))
+            ends = (self._chain("memory", each).carried for each in (command.source_id, command.target_id))
             row = inheritance.inherit(row, [end.content for end in ends if end is not None])
         valid = Period(row["valid_at"], row["invalid_at"])
-        chain = self._chain(row["id"], is_link=writes_to_link(command))
+        chain = self._chain(command.subject, row["id"])
         outcome = self._row_outcome(chain, command, valid, row["fingerprint"])
         if outcome.new:
             repeated = self._still_repeated(self._stored.repeated.get(named.command_id))
@@ -235,7 +237,7 @@ class Simulation:
         """The open record with the same content and valid time after the commands so far; None without one."""
         if record is None:
             return None
-        for candidate in self._chain(record.id, is_link=False).open_records():
+        for candidate in self._chain("memory", record.id).open_records():
             if candidate.valid == record.valid and restatements.same_content(candidate, record):
                 return candidate
         return None
@@ -250,28 +252,22 @@ class Simulation:
             warning = restatements.raised_warning(record, command.source)
             writer = {"source": command.source.value, "author": kept_author(record.content, command.writer)}
             by = Attribution.from_command(command, named.command_id)
-            chain = self._chain(record.id, is_link=False)
+            chain = self._chain("memory", record.id)
             record = chain.raise_source(writer, record, by, self.times.known_from)
         row = receipts.recognised_row(command, named.command_id, record, warning)
         return PlannedWrite(row, duplicate=True)
 
     def _is_known(self, memory_id: str) -> bool:
-        carried = self._chain(memory_id, is_link=False).carried
+        carried = self._chain("memory", memory_id).carried
         return carried is not None and is_open(carried)
 
-    def _chain(self, record_id: str, *, is_link: bool) -> VersionChain:
-        chains, stored = (self._links, self._stored.links) if is_link else (self._memories, self._stored.memories)
+    def _chain(self, subject: Subject, record_id: str) -> VersionChain:
+        chains = self._chains[subject]
         if record_id not in chains:
-            name = link_name(record_id) if is_link else None
-            chains[record_id] = VersionChain.from_stored(record_id, stored.get(record_id), name)
+            name = link_name(record_id) if subject == "link" else None
+            stored = self._stored.by_subject(subject).get(record_id)
+            chains[record_id] = VersionChain.from_stored(record_id, stored, name)
         return chains[record_id]
-
-
-def writes_to_link(command: Command) -> bool:
-    """True for Relate and for every change of a link."""
-    if isinstance(command, ChangeCommand):
-        return not isinstance(command, MEMORY_CHANGES)
-    return isinstance(command, Relate)
 
 
 def plan_at(

@@ -13,7 +13,7 @@ from orchestration.writing.simulation import PlannedWrite, StoredParts
 from schemas.memory import ResolutionState
 from tests.unit.orchestration.writing.memory_store import NOW, MemoryStore, command, remember
 
-PLAN = Plan((Step("x", False, ResolutionState.IN_PROGRESS), Step("gone", False, ResolutionState.RESOLVED)))
+PLAN = Plan((Step("x", "memory", ResolutionState.IN_PROGRESS), Step("gone", "memory", ResolutionState.RESOLVED)))
 
 
 def simulation() -> PartSimulation:
