@@ -16,8 +16,6 @@ from orchestration.writing import (
     appraised_rows,
     atomic,
     command_rows,
-    following,
-    inheritance,
     mentions,
     passage_filling,
     passages,
@@ -26,6 +24,8 @@ from orchestration.writing import (
     restatements,
     thread_closing,
 )
+from orchestration.writing import cascade_reading as following
+from orchestration.writing import command_rows as inheritance
 from orchestration.writing.appraisals import LEFT_OUT, appraise_commands, beside_loop
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row

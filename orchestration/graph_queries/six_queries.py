@@ -14,8 +14,7 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
-from orchestration.question.reading import ASKING, Question, instruction_words
-from orchestration.question.requests import Request
+from orchestration.question.reading import ASKING, Question, Request, instruction_words
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey

@@ -13,8 +13,7 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.filters import Fewest
 from orchestration.graph_queries.six_queries import Reach
 from orchestration.question.lexicon import Entity, Lexicon
-from orchestration.question.reading import Question
-from orchestration.question.requests import Request
+from orchestration.question.reading import Question, Request
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention
 from schemas.memory import GraphKey, Level
