@@ -42,16 +42,18 @@ Citizen = Annotated[str, _CITIZEN]
 AnyCitizen = Annotated[str | None, _CITIZEN]
 """For commands that work on N2 and N3 too, which need no citizen."""
 
-Level = Annotated[str, typer.Option(help="N1, N2 or N3.")]
+Level = Annotated[str, typer.Option("--level", help="N1, N2 or N3.")]
 Collective = Annotated[str | None, typer.Option(metavar="ID", help="A collective of N2 beside the default one.")]
 Collectives = Annotated[
     list[str] | None,
     typer.Option("--collective", metavar="ID", help="A collective beside the default one; repeat for up to 4."),
 ]
-Levels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")]
-AnyLevels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")]
+Levels = Annotated[list[str] | None, typer.Option("--level", help="N1, N2 or N3; repeat for several.")]
+AnyLevels = Annotated[
+    list[str] | None, typer.Option("--level", help="N1, N2 or N3; repeat for several, leave out for all.")
+]
 
-AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What was true then; a day or a time.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was true then; a day or a time.")]
 KnownAt = Annotated[
     str | None,
     typer.Option(metavar="TIME", help="As it was known then; `now`: as known now. Default: the time of --as-of."),
@@ -65,15 +67,17 @@ OfLink = Annotated[bool, typer.Option("--link", help="ID is a link's own id.")]
 NodeType = Annotated[str | None, typer.Option("--type", help="Memory, Decision, Person, …")]
 Energy = Annotated[float | None, typer.Option(help="0 to 1.")]
 Confidence = Annotated[float | None, typer.Option(help="0 to 1.")]
-Emotion = Annotated[list[str] | None, typer.Option(metavar="NAME=X", help="joy=0.7; repeat for several.")]
+Emotion = Annotated[
+    list[str] | None, typer.Option("--emotion", metavar="NAME=X", help="joy=0.7; repeat for several.")
+]
 Goal = Annotated[str | None, typer.Option(help="The goal that it serves.")]
-State = Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")]
+State = Annotated[str | None, typer.Option("--state", help="resolved, in_progress or blocked.")]
 Importance = Annotated[float | None, typer.Option(help="How much it matters in the long run, 0 to 1.")]
 Rule = Annotated[str | None, typer.Option(help="What to do from now on.")]
 Severity = Annotated[
     str | None, typer.Option(metavar="block|warn|note", help="What breaking the rule leads to. Default: warn.")
 ]
-Tag = Annotated[list[str] | None, typer.Option(help="Repeat for several.")]
+Tag = Annotated[list[str] | None, typer.Option("--tag", help="Repeat for several.")]
 Mindstate = Annotated[str | None, typer.Option(help="Of a link: the state of mind in which it is made.")]
 ValidAt = Annotated[str | None, typer.Option(metavar="TIME", help="When it began to be true. Default: now.")]
 

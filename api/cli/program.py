@@ -95,7 +95,8 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 _MODULES: Final[Mapping[str, str]] = {
     "import": "import_", "restore": "backup", "recover": "backup", "collectives": "citizens",
-    "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise",
+    "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise", "undo": "revise",
+    "relate": "remember",
 }  # fmt: skip
 _FACES: Final[Mapping[str, str]] = {
     "appetite": "appetite",

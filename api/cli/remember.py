@@ -1,4 +1,4 @@
-"""`substrate remember`: store one memory."""
+"""`substrate remember` and `substrate relate`: store one memory, or one link between two."""
 
 from __future__ import annotations
 
@@ -10,89 +10,85 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from api.runtime.runtime import Runtime
 from orchestration import insertion
 from orchestration.writing.records import fingerprint
 from orchestration.writing.restatements import readings
-from schemas.commands import Command, Remember, WriteReceipt
+from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.settings import Settings
 from schemas.temporal import Scope
+from schemas.wave_signal import normalize_relation_type
 from substrate.graphs.names import graph_name
 from substrate.store import records, rows
 
 NAME_LENGTH: Final = 80
-OPTIONS: Final = {
-    **options.GRAPH,
-    **options.CONTENT,
-    "name": "TEXT",
-    "description": "--description",
-    "id": "--id",
-    "valid_at": "--valid-at",
-}
-"""The option that sets each field of a memory, for error texts."""
-
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def remember(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    text: Annotated[str, typer.Argument(help="What to remember; with --description, its name.")],
-    *,
-    citizen: Annotated[
+class _Remember(bind.OfContent):
+    text: Annotated[str, typer.Argument(help="What to remember; with --description, its name.")]
+    citizen_id: Annotated[
         str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; N1 needs one.")
-    ] = None,
-    level: Annotated[str, typer.Option(help="N1 personal, N2 collective, N3 ecosystem.")] = "N1",
-    collective: options.Collective = None,
+    ] = None
+    level: Annotated[str, typer.Option("--level", help="N1 personal, N2 collective, N3 ecosystem.")] = "N1"
+    collective: options.Collective = None
     description: Annotated[
         str | None, typer.Option("--description", "--text", help="The text, when TEXT is its name.")
-    ] = None,
-    memory_id: Annotated[str | None, typer.Option("--id", help="An id of your own.")] = None,
-    node_type: Annotated[str, typer.Option("--type", help="Memory, Decision, Person, …")] = "Memory",
-    valid_at: options.ValidAt = None,
-    energy: options.Energy = None,
-    confidence: options.Confidence = None,
-    emotion: options.Emotion = None,
-    goal: options.Goal = None,
-    state: options.State = None,
-    importance: options.Importance = None,
-    rule: options.Rule = None,
-    severity: options.Severity = None,
-    tag: options.Tag = None,
+    ] = None
+    id: Annotated[str | None, typer.Option("--id", help="An id of your own.")] = None
+    node_type: Annotated[str, typer.Option("--type", help="Memory, Decision, Person, …")] = "Memory"
+    valid_at: options.ValidAt = None
     about: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A person, place or project that it is about.")
-    ] = None,
-    restate: Annotated[bool, typer.Option("--restate", help="Store it although it is there already.")] = False,
-    as_json: options.ReceiptAsJson = False,
-) -> None:
+    ] = None
+    restate: Annotated[bool, typer.Option("--restate", help="Store it although it is there already.")] = False
+    as_json: options.ReceiptAsJson = False
+
+    @classmethod
+    def labels(cls) -> dict[str, str]:
+        """With that of the name, which is the text or its beginning."""
+        return {**super().labels(), "name": "TEXT"}
+
+
+@bind.command(app, _Remember)
+def remember(given: _Remember) -> None:
     """Store one memory. TEXT `-` reads it from standard input.
 
     A text that is there already, word for word, is recognised and not stored again.
     """
-    fields = {
-        **_name_and_description(sys.stdin.read() if text == "-" else text, description),
-        "citizen_id": citizen,
-        **options.graph(level, collective),
-        "id": memory_id,
-        "node_type": node_type,
-        "valid_at": support.parse_time_option("--valid-at", valid_at),
-        "energy": energy,
-        "confidence": confidence,
-        "emotion_vector": support.parse_numbers("--emotion", emotion, "joy=0.7") or None,
-        "goal": goal,
-        "tags": tuple(tag) if tag else None,
-        "about": tuple(about) if about else None,
-        "resolution_state": state,
-        "importance": importance,
-        "rule": rule,
-        "severity": severity,
-        "restate": restate or None,
-    }
-    command = support.validate(Remember, support.drop_unset(fields), OPTIONS)
-    settings = support.read_settings(ctx)
-    receipt = support.run(store_command(settings, command) if restate else store_once(settings, command))
-    support.print_answer(receipt, show_stored, as_json=as_json)
+    text = sys.stdin.read() if given.text == "-" else given.text
+    command = given.request(Remember, **_name_and_description(text, given.description))
+    settings = support.read_settings(given.ctx)
+    receipt = support.run(store_command(settings, command) if given.restate else store_once(settings, command))
+    support.print_answer(receipt, show_stored, as_json=given.as_json)
+
+
+class _Relate(bind.OfGraph):
+    source_id: Annotated[str, typer.Argument(metavar="SOURCE", help="The id of the memory where the link begins.")]
+    relation_type: Annotated[str, typer.Argument(metavar="TYPE", help="Such as CAUSED_BY or 'caused by'.")]
+    target_id: Annotated[str, typer.Argument(metavar="TARGET", help="The id of the memory where the link ends.")]
+    goal: Annotated[str, typer.Option(help="Why the link matters to the citizen.")]
+    mindstate: Annotated[str, typer.Option(help="The state of mind in which it is made.")]
+    emotion_vector: Annotated[
+        list[str], typer.Option("--emotion", metavar="NAME=X", help="joy=0.7; repeat for several.")
+    ]
+    energy: Annotated[float, typer.Option(help="How urgent the link is, 0 to 1.")] = 0.5
+    confidence: Annotated[float, typer.Option(help="How sure it is, 0 to 1.")] = 0.5
+    resolution_state: options.State = None
+    felt_quality: Annotated[str | None, typer.Option("--felt", help="How it feels, in words.")] = None
+    formation_trigger: Annotated[str | None, typer.Option("--trigger", help="What made the link.")] = None
+    id: Annotated[str | None, typer.Option("--id", help="An id of its own.")] = None
+    valid_at: options.ValidAt = None
+    as_json: options.ReceiptAsJson = False
+
+
+@bind.command(app, _Relate)
+def relate(given: _Relate) -> None:
+    """Store one link from SOURCE to TARGET, with what the citizen felt and wanted."""
+    command = given.request(Relate, relation_type=normalize_relation_type(given.relation_type))
+    receipt = support.run(store_command(support.read_settings(given.ctx), command))
+    support.print_answer(receipt, show_stored, as_json=given.as_json)
 
 
 def _name_and_description(text: str, description: str | None) -> dict[str, Any]:

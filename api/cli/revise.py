@@ -1,4 +1,4 @@
-"""`substrate supersede`, `correct`, `retract` and `resolve`: change one memory or link; its history keeps all."""
+"""`substrate supersede`, `correct`, `retract`, `resolve`, `undo`: change a memory or link; its past is kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from api.cli.remember import store_command
 from orchestration.mind.dissonance import discovery_fields
 from schemas.commands import (
@@ -21,18 +21,13 @@ from schemas.commands import (
     Retract,
     Supersede,
     SupersedeLink,
+    Undo,
+    UndoLink,
     Unrelate,
     WriteReceipt,
 )
 from schemas.errors import InvalidRequest
 
-OPTIONS: Final = {
-    **options.GRAPH, **options.CONTENT, "id": "ID", "name": "--name", "description": "--text",
-    "mindstate": "--mindstate", "correction_pattern_id": "--reason", "discovery_energy": "--discovery-energy",
-    "effective_at": "--at", "valid_from": "--from", "valid_to": "--to",
-    "expected_version": "--expected-version", "cascade": "--cascade",
-}  # fmt: skip
-"""The option that sets each field, for error texts."""
 KINDS: Final[Mapping[str, tuple[type[Command], type[Command]]]] = {
     "supersede": (Supersede, SupersedeLink),
     "correct": (Correct, CorrectLink),
@@ -40,188 +35,146 @@ KINDS: Final[Mapping[str, tuple[type[Command], type[Command]]]] = {
     "resolve": (Resolve, ResolveLink),
 }
 """The command on a memory, and the one on a link."""
+SHOWING: Final = frozenset({"link", "as_json"})
+"""The options that set no field."""
+ADDRESS: Final = SHOWING | {
+    "id", "citizen_id", "level", "collective", "effective_at", "valid_from", "valid_to", "expected_version",
+    "correction_pattern_id",
+}  # fmt: skip
+"""The options that say which record changes, when and why, and no new content."""
 DONE: Final = {"supersede": "superseded", "correct": "corrected", "retract": "retracted"}
-
-Name = Annotated[str | None, typer.Option(help="The new name.")]
-Content = Annotated[str | None, typer.Option("--text", "--description", help="The new text.")]
-Reason = Annotated[
-    str | None,
-    typer.Option(help="What showed it; the same words each time for the same kind of mistake."),
-]
-Discovery = Annotated[float | None, typer.Option(help="How strongly it struck, 0 to 1.")]
-From = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Where the stretch that changes begins.")]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where the stretch that changes ends.")]
-Version = Annotated[
-    int | None,
-    typer.Option("--expected-version", metavar="N", help="Refuse when the record that holds has another version."),
-]
 
 app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def supersede(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    identity: options.MemoryOrLink,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    link: options.OfLink = False,
-    at: Annotated[str | None, typer.Option(metavar="TIME", help="When the world changed. Default: now.")] = None,
-    to: To = None,
-    name: Name = None,
-    text: Content = None,
-    node_type: options.NodeType = None,
-    energy: options.Energy = None,
-    confidence: options.Confidence = None,
-    emotion: options.Emotion = None,
-    goal: options.Goal = None,
-    state: options.State = None,
-    importance: options.Importance = None,
-    rule: options.Rule = None,
-    severity: options.Severity = None,
-    tag: options.Tag = None,
-    mindstate: options.Mindstate = None,
-    reason: Reason = None,
-    discovery_energy: Discovery = None,
-    version: Version = None,
-    as_json: options.ReceiptAsJson = False,
-) -> None:
-    """The world changed: the old content ends, the new begins there. Only what is given changes."""
-    times = _times(at, None, to)
-    content = _content(
-        name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
-        goal=goal, resolution_state=state, importance=importance, rule=rule, severity=severity,
-        tag=tag, mindstate=mindstate, reason=reason, discovery_energy=discovery_energy, expected_version=version,
-    )  # fmt: skip
-    address = options.record(identity, citizen, level, collective)
-    _change(ctx, "supersede", {**address, **times, **content}, link=link, as_json=as_json)
+From = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Where the stretch that changes begins.")]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where the stretch that changes ends.")]
 
 
-@app.command()
-def correct(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    identity: options.MemoryOrLink,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    link: options.OfLink = False,
-    start: From = None,
-    to: To = None,
-    name: Name = None,
-    text: Content = None,
-    node_type: options.NodeType = None,
-    energy: options.Energy = None,
-    confidence: options.Confidence = None,
-    emotion: options.Emotion = None,
-    goal: options.Goal = None,
-    state: options.State = None,
-    importance: options.Importance = None,
-    rule: options.Rule = None,
-    severity: options.Severity = None,
-    tag: options.Tag = None,
-    mindstate: options.Mindstate = None,
-    reason: Reason = None,
-    discovery_energy: Discovery = None,
-    version: Version = None,
-    as_json: options.ReceiptAsJson = False,
-) -> None:
-    """We were wrong: the corrected content holds over the same time. Only what is given changes."""
-    content = _content(
-        name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
-        goal=goal, resolution_state=state, importance=importance, rule=rule, severity=severity,
-        tag=tag, mindstate=mindstate, reason=reason, discovery_energy=discovery_energy, expected_version=version,
-    )  # fmt: skip
-    address = options.record(identity, citizen, level, collective)
-    _change(ctx, "correct", {**address, **_times(None, start, to), **content}, link=link, as_json=as_json)
+class _Change(bind.OfRecord):
+    valid_to: To = None
+    expected_version: Annotated[
+        int | None,
+        typer.Option(
+            "--expected-version", metavar="N", help="Refuse when the record that holds has another version."
+        ),
+    ] = None
+    as_json: options.ReceiptAsJson = False
 
 
-@app.command()
-def retract(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    identity: options.MemoryOrLink,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    link: options.OfLink = False,
-    at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Until when it was true. Default: it never was.")
-    ] = None,
-    start: From = None,
-    to: To = None,
-    version: Version = None,
-    as_json: options.ReceiptAsJson = False,
-) -> None:
-    """It does not hold: never, or no longer from --at on, or not between --from and --to."""
-    fields = {
-        **options.record(identity, citizen, level, collective),
-        **_times(at, start, to),
-        "reason": None if at is None else "reality_changed",
-        "expected_version": version,
-    }
-    _change(ctx, "retract", fields, link=link, as_json=as_json)
+class _NewContent(_Change, bind.OfContent):
+    name: Annotated[str | None, typer.Option(help="The new name.")] = None
+    description: Annotated[str | None, typer.Option("--text", "--description", help="The new text.")] = None
+    node_type: options.NodeType = None
+    mindstate: options.Mindstate = None
+    correction_pattern_id: Annotated[
+        str | None,
+        typer.Option("--reason", help="What showed it; the same words each time for the same kind of mistake."),
+    ] = None
+    discovery_energy: Annotated[float | None, typer.Option(help="How strongly it struck, 0 to 1.")] = None
 
 
-@app.command()
-def resolve(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    identity: options.MemoryOrLink,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    link: options.OfLink = False,
-    state: Annotated[str, typer.Option(help="resolved, in_progress or blocked.")] = "resolved",
-    at: Annotated[str | None, typer.Option(metavar="TIME", help="Since when. Default: now.")] = None,
-    to: To = None,
+class _Supersede(_NewContent):
+    effective_at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="When the world changed. Default: now.")
+    ] = None
+
+
+class _Correct(_NewContent):
+    valid_from: From = None
+
+
+class _Retract(_Change):
+    effective_at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="Until when it was true. Default: it never was.")
+    ] = None
+    valid_from: From = None
+
+
+class _Resolve(_Change):
+    resolution_state: Annotated[str, typer.Option("--state", help="resolved, in_progress or blocked.")] = (
+        "resolved"
+    )
+    effective_at: Annotated[str | None, typer.Option("--at", metavar="TIME", help="Since when. Default: now.")] = (
+        None
+    )
     cascade: Annotated[
         bool,
         typer.Option("--cascade", help="Do what follows too: resolve the problem, unblock what waited for it."),
-    ] = False,
-    version: Version = None,
-    as_json: options.ReceiptAsJson = False,
-) -> None:
+    ] = False
+
+
+@bind.command(app, _Supersede)
+def supersede(given: _Supersede) -> None:
+    """The world changed: the old content ends, the new begins there. Only what is given changes."""
+    _change("supersede", given, _content(given))
+
+
+@bind.command(app, _Correct)
+def correct(given: _Correct) -> None:
+    """We were wrong: the corrected content holds over the same time. Only what is given changes."""
+    _change("correct", given, _content(given))
+
+
+@bind.command(app, _Retract)
+def retract(given: _Retract) -> None:
+    """It does not hold: never, or no longer from --at on, or not between --from and --to."""
+    reason = None if given.effective_at is None else "reality_changed"
+    _change("retract", given, {**given.fields(), "reason": reason})
+
+
+@bind.command(app, _Resolve)
+def resolve(given: _Resolve) -> None:
     """Set the state of the work of a memory or link; all else stays. What follows from it is named."""
-    fields = {
-        **options.record(identity, citizen, level, collective),
-        **_times(at, None, to),
-        "resolution_state": state,
-        "cascade": cascade or None,
-        "expected_version": version,
-    }
-    _change(ctx, "resolve", fields, link=link, as_json=as_json)
+    _change("resolve", given, given.fields())
 
 
-def _times(at: str | None, start: str | None, end: str | None) -> dict[str, Any]:
-    return {
-        "effective_at": support.parse_time_option("--at", at),
-        "valid_from": support.parse_time_option("--from", start),
-        "valid_to": support.parse_time_option("--to", end),
-    }
+class _Undo(bind.OfRecord):
+    undoes: Annotated[
+        str | None,
+        typer.Option("--command", metavar="ID", help="The command to revert; refused when another came after it."),
+    ] = None
+    undoes_source: Annotated[
+        str | None, typer.Option("--source", metavar="SOURCE", help="Refuse to undo a change of another source.")
+    ] = None
+    undoes_key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="KEY", help="Refuse to undo a change made with a key of another id."),
+    ] = None
+    as_json: options.ReceiptAsJson = False
 
 
-def _content(**given: Any) -> dict[str, Any]:
-    """The fields of the new content, and of the learning moment, from the options given.
+@bind.command(app, _Undo)
+def undo(given: _Undo) -> None:
+    """Revert the last change of a memory or a link. The mistake stays visible in the past."""
+    command = given.request(UndoLink if options.names_link(given.id, link=given.link) else Undo)
+    receipt = support.run(store_command(support.read_settings(given.ctx), command))
+
+    def show(receipt: WriteReceipt, console: Console) -> None:
+        outcome = f" is as it was before; version {receipt.version}"
+        console.print(Text.assemble((formatting.to_line(receipt.id or ""), "bold"), outcome))
+        show_consequences(receipt, console)
+
+    support.print_answer(receipt, show, as_json=given.as_json)
+
+
+def _content(given: _NewContent) -> dict[str, Any]:
+    """The fields of the change, with those of the learning moment.
 
     Raises InvalidRequest when no content is given.
     """
-    if all(value is None for name, value in given.items() if name not in ("expected_version", "reason")):
+    fields = given.fields()
+    if not fields.keys() - ADDRESS:
         raise InvalidRequest("nothing changes", remedy="Name what changes, such as --text or --state.")
-    tag, reason, energy = given.pop("tag"), given.pop("reason"), given.pop("discovery_energy")
-    emotions = support.parse_numbers("--emotion", given.pop("emotion"), "joy=0.7") or None
-    content = {**given, "emotion_vector": emotions, "tags": tuple(tag) if tag else None}
-    return content | discovery_fields(reason, emotions if reason else None, energy)
+    reason, energy = fields.pop("correction_pattern_id", None), fields.pop("discovery_energy", None)
+    return fields | discovery_fields(reason, fields.get("emotion_vector") if reason else None, energy)
 
 
-def _change(ctx: typer.Context, verb: str, fields: Mapping[str, Any], *, link: bool, as_json: bool) -> None:
+def _change(verb: str, given: _Change, fields: dict[str, Any]) -> None:
     """Apply the change to the memory or link, and print its receipt."""
     of_memory, of_link = KINDS[verb]
-    kind = of_link if options.names_link(str(fields["id"]), link=link) else of_memory
-    command = support.validate(kind, support.drop_unset(fields), OPTIONS)
-    receipt = support.run(store_command(support.read_settings(ctx), command))
+    kind = of_link if options.names_link(given.id, link=given.link) else of_memory
+    command = given.validate(kind, {name: value for name, value in fields.items() if name not in SHOWING})
+    receipt = support.run(store_command(support.read_settings(given.ctx), command))
     done = DONE.get(verb) or str(fields["resolution_state"]).replace("_", " ")
 
     def show(receipt: WriteReceipt, console: Console) -> None:
@@ -230,7 +183,7 @@ def _change(ctx: typer.Context, verb: str, fields: Mapping[str, Any], *, link: b
         console.print(Text.assemble(f"{done} ", (formatting.to_line(receipt.id or ""), "bold"), outcome))
         show_consequences(receipt, console)
 
-    support.print_answer(receipt, show, as_json=as_json)
+    support.print_answer(receipt, show, as_json=given.as_json)
 
 
 _VERBS: Final = {"resolved": "resolved", "in_progress": "unblocked"}

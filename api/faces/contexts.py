@@ -9,7 +9,7 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from api.client import AsyncSubstrate
 from api.mcp.arguments import (
     Arguments,
@@ -41,80 +41,52 @@ from schemas.base import (
 from schemas.commands import Writer
 from schemas.paging import MOST
 
-OPTIONS: Final = {
-    **options.named(
-        "id", "action", "emotion", "intensity", "result", "rule", "goal", "certainty", "outcome_of", "valid_at"
-    ),
-    "description": "TEXT",
-    "citizen_id": "--citizen",
-    "nodes": "--node",
-    "edges": "--edge",
-    "tags": "--tag",
-}
-
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def context(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    text: Annotated[
-        str | None, typer.Argument(help="What happened; without it, the notes of agents are listed.")
-    ] = None,
-    *,
-    citizen: options.Citizen,
-    context_id: Annotated[
+class _Context(bind.Options):
+    description: Annotated[
+        str | None,
+        typer.Argument(metavar="[TEXT]", help="What happened; without it, the notes of agents are listed."),
+    ] = None
+    citizen_id: options.Citizen
+    id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="An id of your own; without TEXT, of which context.")
-    ] = None,
-    action: Annotated[str | None, typer.Option(help="What was done, in a few words.")] = None,
-    node: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Whom or what it is about; repeat.")
-    ] = None,
-    edge: Annotated[
-        list[str] | None, typer.Option(metavar="TRIPLE", help="'Egor|CRITICIZED|the plan'; repeat.")
-    ] = None,
-    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="One feeling: frustration …")] = None,
-    intensity: Annotated[float | None, typer.Option(help="How strong it is, 0 to 1.")] = None,
-    result: Annotated[str | None, typer.Option(help="positive, negative, complex, or your own word.")] = None,
-    rule: options.Rule = None,
-    goal: options.Goal = None,
-    certainty: Annotated[float | None, typer.Option(help="How sure it is that it was so, 0 to 1.")] = None,
+    ] = None
+    action: Annotated[str | None, typer.Option(help="What was done, in a few words.")] = None
+    nodes: Annotated[
+        list[str] | None, typer.Option("--node", metavar="NAME", help="Whom or what it is about; repeat.")
+    ] = None
+    edges: Annotated[
+        list[str] | None, typer.Option("--edge", metavar="TRIPLE", help="'Egor|CRITICIZED|the plan'; repeat.")
+    ] = None
+    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="One feeling: frustration …")] = None
+    intensity: Annotated[float | None, typer.Option(help="How strong it is, 0 to 1.")] = None
+    result: Annotated[str | None, typer.Option(help="positive, negative, complex, or your own word.")] = None
+    rule: options.Rule = None
+    goal: options.Goal = None
+    certainty: Annotated[float | None, typer.Option(help="How sure it is that it was so, 0 to 1.")] = None
     outcome_of: Annotated[
         str | None, typer.Option(metavar="ID", help="The kept prediction of which this is the outcome.")
-    ] = None,
-    tag: options.Tag = None,
-    valid_at: options.ValidAt = None,
-    restate: Annotated[bool, typer.Option("--restate", help="Write it although it is there already.")] = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+    ] = None
+    tags: options.Tag = None
+    valid_at: options.ValidAt = None
+    restate: Annotated[bool, typer.Option("--restate", help="Write it although it is there already.")] = False
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Context)
+def context(given: _Context) -> None:
     """Write an episode with its names, edges, feeling, result and rule, as a whole or not at all."""
-    settings = support.read_settings(ctx)
-    if text is None:
-        asked = AgentLogQuery(context_id=context_id, limit=MOST)
+    settings, citizen = support.read_settings(given.ctx), given.citizen_id
+    if given.description is None:
+        asked = AgentLogQuery(context_id=given.id, limit=MOST)
         log = support.in_store(settings, lambda deps, _: read_agent_log(citizen, asked, deps), citizen)
-        support.print_answer(log, _show_log, as_json=as_json)
+        support.print_answer(log, _show_log, as_json=given.as_json)
         return
-    fields = {
-        "description": text,
-        "citizen_id": citizen,
-        "id": context_id,
-        "action": action,
-        "nodes": node,
-        "edges": edge,
-        "emotion": emotion,
-        "intensity": intensity,
-        "result": result,
-        "rule": rule,
-        "goal": goal,
-        "certainty": certainty,
-        "outcome_of": outcome_of,
-        "tags": tag,
-        "valid_at": support.parse_time_option("--valid-at", valid_at),
-        "restate": restate,
-    }
-    request = support.validate(WriteContext, support.drop_unset(fields), OPTIONS)
+    request = given.request(WriteContext)
     receipt = support.in_store(settings, lambda deps, now: write_context(request, deps, now, Writer()))
-    support.print_answer(receipt, _show, as_json=as_json)
+    support.print_answer(receipt, _show, as_json=given.as_json)
 
 
 def _show(receipt: ContextReceipt, console: Console) -> None:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from api.client import AsyncSubstrate
 from api.mcp.arguments import (
     Arguments,
@@ -41,68 +41,60 @@ from schemas.mind.feedback import (
 from schemas.paging import MOST, Paged
 from substrate.language.text import count_of
 
-OPTIONS: Final = {**options.QUESTION, **options.named("used", "wrong", "not_changed"), "feedback_id": "--id"}
-
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def feedback(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    question: Annotated[
-        str | None, typer.Argument(help="The question as it was asked; without one, what was said is listed.")
-    ] = None,
-    *,
-    citizen: options.Citizen,
+class _Feedback(bind.Options):
+    query_text: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[QUESTION]", help="The question as it was asked; without one, what was said is listed."
+        ),
+    ] = None
+    citizen_id: options.Citizen
     used: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="A memory that answered it; repeat for several.")
-    ] = None,
+    ] = None
     wrong: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="A memory that was wrong for it; repeat for several.")
-    ] = None,
+    ] = None
     not_changed: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="EARLIER LATER", help="What was told as a change from one to the other is none."),
-    ] = None,
-    as_of: options.AsOf = None,
-    known_at: options.KnownAt = None,
-    level: options.AnyLevels = None,
-    collective: options.Collectives = None,
+    ] = None
+    as_of_time: options.AsOf = None
+    known_at: options.KnownAt = None
+    query_levels: options.AnyLevels = None
+    collectives: options.Collectives = None
     feedback_id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="An id for it: said again with it, it counts once.")
-    ] = None,
+    ] = None
     undo: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Take this feedback back; repeat for several.")
-    ] = None,
-    undo_all: Annotated[bool, typer.Option("--undo-all", help="Take all feedback of the citizen back.")] = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+    ] = None
+    undo_all: Annotated[bool, typer.Option("--undo-all", help="Take all feedback of the citizen back.")] = False
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Feedback)
+def feedback(given: _Feedback) -> None:
     """Say which memories answered a question, list what was said, or take it back."""
-    settings = support.read_settings(ctx)
-    if undo or undo_all:
-        if question is not None or (undo and undo_all):
+    settings, citizen, pair = support.read_settings(given.ctx), given.citizen_id, given.not_changed
+    if given.undo or given.undo_all:
+        if given.query_text is not None or (given.undo and given.undo_all):
             raise InvalidRequest("--undo, --undo-all and a question: give one of them")
-        taken = support.in_store(settings, lambda deps, now: take_back(citizen, undo or None, deps, now), citizen)
-        support.print_answer(taken, _show_taken, as_json=as_json)
+        undone = given.undo or None
+        taken = support.in_store(settings, lambda deps, now: take_back(citizen, undone, deps, now), citizen)
+        support.print_answer(taken, _show_taken, as_json=given.as_json)
         return
-    if question is None and not_changed is None:
+    if given.query_text is None and pair is None:
         page = support.in_store(settings, lambda deps, _: list_feedback(citizen, Paged(limit=MOST), deps), citizen)
-        support.print_answer(page, _show_page, as_json=as_json)
+        support.print_answer(page, _show_page, as_json=given.as_json)
         return
-    fields = {
-        "query_text": question,
-        "used": used or [],
-        "wrong": wrong or [],
-        "not_changed": [dict(zip(("earlier", "later"), not_changed, strict=True))] if not_changed else [],
-        "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_known_at(known_at),
-        "query_levels": options.upper(level),
-        "collectives": collective,
-        "feedback_id": feedback_id,
-    }
-    told = support.validate(Feedback, support.drop_unset(fields), OPTIONS)
+    pairs = [dict(zip(("earlier", "later"), pair, strict=True))] if pair else []
+    told = given.request(Feedback, not_changed=pairs)
     record = support.in_store(settings, lambda deps, now: tell(citizen, told, deps, now), citizen)
-    support.print_answer(record, _show_record, as_json=as_json)
+    support.print_answer(record, _show_record, as_json=given.as_json)
 
 
 def _show_page(page: FeedbackPage, console: Console) -> None:

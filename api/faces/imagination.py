@@ -9,7 +9,7 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import (
@@ -28,48 +28,37 @@ from schemas.base import (
 )
 from substrate.language.text import count_of
 
-OPTIONS: Final = {**options.QUESTION, "action": "ACTION", "nodes": "--node", "emotion": "--emotion"}
-
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def imagine(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
+class _Imagine(bind.Options):
     action: Annotated[
         str | None, typer.Argument(help="What to imagine; without it, how right the predictions were.")
-    ] = None,
-    *,
-    citizen: options.Citizen,
-    node: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Whom or what it is about; repeat.")
-    ] = None,
-    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="What the citizen feels now.")] = None,
-    level: options.AnyLevels = None,
-    as_of: options.AsOf = None,
-    known_at: options.KnownAt = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the prediction, to be compared later.")] = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+    ] = None
+    citizen_id: options.Citizen
+    nodes: Annotated[
+        list[str] | None, typer.Option("--node", metavar="NAME", help="Whom or what it is about; repeat.")
+    ] = None
+    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="What the citizen feels now.")] = None
+    query_levels: options.AnyLevels = None
+    as_of_time: options.AsOf = None
+    known_at: options.KnownAt = None
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the prediction, to be compared later.")] = False
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Imagine)
+def imagine(given: _Imagine) -> None:
     """Say what came of an action before: results, feelings and the nearest cases."""
-    if action is None:
+    if given.action is None:
+        citizen = given.citizen_id
         told = support.in_store(
-            support.read_settings(ctx), lambda deps, _: read_calibration(citizen, deps), citizen
+            support.read_settings(given.ctx), lambda deps, _: read_calibration(citizen, deps), citizen
         )
-        support.print_answer(told, _show_calibration, as_json=as_json)
+        support.print_answer(told, _show_calibration, as_json=given.as_json)
         return
-    fields = {
-        "action": action,
-        "citizen_id": citizen,
-        "nodes": node,
-        "emotion": emotion,
-        "query_levels": options.upper(level),
-        "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_known_at(known_at),
-        "keep": keep,
-    }
-    request = support.validate(Imagine, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.answer_question(ctx, request, imagine_now), _show, as_json=as_json)
+    answer = support.answer_question(given.ctx, given.request(Imagine), imagine_now)
+    support.print_answer(answer, _show, as_json=given.as_json)
 
 
 def _show(told: Imagination, console: Console) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import (
@@ -30,78 +30,56 @@ from schemas.base import (
 )
 from substrate.language.text import count_of
 
-OPTIONS: Final = {
-    **options.QUESTION,
-    **options.named("emotion", "result", "limit", "cursor"),
-    "action": "ACTION",
-    "nodes": "--node",
-}
 STYLES: Final = {"block": "bold red", "warn": "yellow", "allow": "green", "unchecked": "magenta"}
 
 app = typer.Typer(add_completion=False)
 
-Citizen = Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose rules.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="The rules of this moment.")]
-KnownAt = Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="As known at this moment.")]
+
+class _Rules(bind.Options):
+    citizen_id: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose rules.")]
+    collectives: options.Collectives = None
+    as_of_time: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="The rules of this moment.")
+    ] = None
+    known_at: Annotated[str | None, typer.Option(metavar="TIME", help="As known at this moment.")] = None
+    as_json: options.AnswerAsJson = False
+
+    def fields(self) -> dict[str, Any]:
+        """With the times as they were written: the request reads them itself."""
+        times = {"as_of_time": self.as_of_time, "known_at": self.known_at}
+        return {name: times.get(name, value) for name, value in vars(self).items() if value is not None}
 
 
-@app.command("list")
-def listed(
-    ctx: typer.Context,
-    *,
-    citizen: Citizen,
-    collective: options.Collectives = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Annotated[int, typer.Option(help="Rules, 1 to 500.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="The `next` of the page before.")] = None,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class _List(_Rules):
+    limit: Annotated[int, typer.Option(help="Rules, 1 to 500.")] = 50
+    cursor: Annotated[str | None, typer.Option(help="The `next` of the page before.")] = None
+
+
+class _Check(_Rules):
+    action: Annotated[str, typer.Argument(help="What is about to be done.")]
+    nodes: Annotated[list[str] | None, typer.Option("--node", metavar="NAME", help="What it is about.")] = None
+    emotion: Annotated[str | None, typer.Option(help="What is felt.")] = None
+    result: Annotated[str | None, typer.Option(help="What is expected to come of it.")] = None
+
+
+@bind.command(app, _List, "list")
+def listed(given: _List) -> None:
     """Show the rules that hold, the newest first, each with its record."""
-    fields = {
-        "collectives": collective,
-        "limit": limit,
-        "cursor": cursor,
-        "as_of_time": as_of,
-        "known_at": known_at,
-    }
-    page = support.validate(RulesPage, support.drop_unset(fields), OPTIONS)
+    citizen, page = given.citizen_id, given.request(RulesPage)
     answer = support.in_store(
-        support.read_settings(ctx), lambda deps, now: rule_checks.list_rules(citizen, page, deps, now)
+        support.read_settings(given.ctx), lambda deps, now: rule_checks.list_rules(citizen, page, deps, now)
     )
-    support.print_answer(answer, _show_rules, as_json=as_json)
+    support.print_answer(answer, _show_rules, as_json=given.as_json)
 
 
-@app.command()
-def check(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    action: Annotated[str, typer.Argument(help="What is about to be done.")],
-    *,
-    citizen: Citizen,
-    node: Annotated[list[str] | None, typer.Option(metavar="NAME", help="What it is about.")] = None,
-    emotion: Annotated[str | None, typer.Option(help="What is felt.")] = None,
-    result: Annotated[str | None, typer.Option(help="What is expected to come of it.")] = None,
-    collective: options.Collectives = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+@bind.command(app, _Check)
+def check(given: _Check) -> None:
     """Check an action against the rules. What is checked now is recorded."""
-    fields = {
-        "citizen_id": citizen,
-        "action": action,
-        "nodes": tuple(node) if node else None,
-        "emotion": emotion,
-        "result": result,
-        "collectives": collective,
-        "as_of_time": as_of,
-        "known_at": known_at,
-    }
-    request = support.validate(RulesCheck, support.drop_unset(fields), OPTIONS)
+    request = given.request(RulesCheck)
     verdict = support.in_store(
-        support.read_settings(ctx), lambda deps, now: rule_checks.check_rules(request, deps, now)
+        support.read_settings(given.ctx), lambda deps, now: rule_checks.check_rules(request, deps, now)
     )
-    support.print_answer(verdict, _show_verdict, as_json=as_json)
+    support.print_answer(verdict, _show_verdict, as_json=given.as_json)
 
 
 def _show_rules(answer: RulesAnswer, console: Console) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import options, support
+from api.cli import bind, options, support
 from api.client import AsyncSubstrate
 from api.mcp.arguments import (
     Arguments,
@@ -37,65 +37,58 @@ from schemas.collectives import CollectiveId
 from schemas.commands import Writer, WriteReceipt
 from schemas.settings import Settings
 
-OPTIONS: Final = {**options.GRAPH, **options.named("from_level", "reason"), "id": "ID"}
-
 app = typer.Typer(add_completion=False)
-SharedLevel = Annotated[str, typer.Option(help="N2 or N3.")]
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
+SharedLevel = Annotated[str, typer.Option("--level", help="N2 or N3.")]
 
 
-@app.command()
-def share(
-    ctx: typer.Context,
-    memory: MemoryId,
-    *,
-    citizen: options.Citizen,
-    level: SharedLevel = "N2",
-    collective: options.Collective = None,
-    from_level: Annotated[str, typer.Option(help="Where the memory stands: N1 or N2.")] = "N1",
-    links: Annotated[bool, typer.Option(help="Copy its links to what the citizen shared there too.")] = True,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class _Share(bind.Options):
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of the memory.")]
+    citizen_id: options.Citizen
+    level: SharedLevel = "N2"
+    collective: options.Collective = None
+    from_level: Annotated[str, typer.Option(help="Where the memory stands: N1 or N2.")] = "N1"
+    with_links: Annotated[
+        bool, typer.Option("--links/--no-links", help="Copy its links to what the citizen shared there too.")
+    ] = True
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Share)
+def share(given: _Share) -> None:
     """Copy a memory with its links to N2 or N3; again, to bring the copy up to date."""
-    fields = {
-        "citizen_id": citizen, "id": memory, "level": level.upper(), "collective": collective,
-        "from_level": from_level.upper(), "with_links": links,
-    }  # fmt: skip
-    request = support.validate(Share, fields, OPTIONS)
-    answer = support.run(_share(support.read_settings(ctx), request))
-    support.print_answer(answer, _show_shared, as_json=as_json)
+    request = given.request(Share, level=given.level.upper(), from_level=given.from_level.upper())
+    answer = support.run(_share(support.read_settings(given.ctx), request))
+    support.print_answer(answer, _show_shared, as_json=given.as_json)
 
 
-@app.command()
-def contest(
-    ctx: typer.Context,
-    memory: Annotated[
-        str | None,
-        typer.Argument(metavar="[ID]", help="The memory; without it, list what is contested."),
-    ] = None,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: SharedLevel = "N2",
-    collective: options.Collective = None,
-    reason: Annotated[str | None, typer.Option(help="What is wrong with it.")] = None,
-    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take the contest back.")] = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class _Contest(bind.Options):
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The memory; without it, list what is contested.")
+    ] = None
+    citizen_id: options.AnyCitizen = None
+    level: SharedLevel = "N2"
+    collective: options.Collective = None
+    reason: Annotated[str | None, typer.Option(help="What is wrong with it.")] = None
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take the contest back.")] = False
+    as_json: options.AnswerAsJson = False
+
+    @classmethod
+    def labels(cls) -> dict[str, str]:
+        """With that of whoever contests, where what is contested is listed."""
+        return {**super().labels(), "by": "--citizen"}
+
+
+@bind.command(app, _Contest)
+def contest(given: _Contest) -> None:
     """Contest a shared memory of another, take that back, or list what is contested."""
-    settings = support.read_settings(ctx)
-    fields = {"level": level.upper(), "collective": collective}
-    if memory is None:
-        query = support.validate(ContestedQuery, {**fields, "by": citizen}, {**OPTIONS, "by": "--citizen"})
+    settings, level = support.read_settings(given.ctx), given.level.upper()
+    if given.id is None:
+        query = given.request(ContestedQuery, level=level, by=given.citizen_id)
         answer = support.in_store(settings, lambda deps, now: list_contested(query, deps, now))
-        support.print_answer(answer, _show_contested, as_json=as_json)
+        support.print_answer(answer, _show_contested, as_json=given.as_json)
         return
-    named = {**fields, "citizen_id": citizen, "id": memory}
-    request: Withdraw = (
-        support.validate(Withdraw, named, OPTIONS)
-        if withdraw
-        else support.validate(ContestRequest, {**named, "reason": reason}, OPTIONS)
-    )
-    support.print_answer(support.run(_contest(settings, request)), _show_receipt, as_json=as_json)
+    request = given.request(Withdraw if given.withdraw else ContestRequest, level=level)
+    support.print_answer(support.run(_contest(settings, request)), _show_receipt, as_json=given.as_json)
 
 
 def _writer(citizen_id: str) -> Writer:

@@ -10,7 +10,7 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import options, support
+from api.cli import bind, options, support
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import (
@@ -28,36 +28,30 @@ from schemas.base import (
     ShortText,
 )
 
-OPTIONS: Final = {
-    **options.named("focus", "since", "max_tokens"),
-    "stimuli": "--stimulus",
-    "as_of_time": "--as-of",
-}
-
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def situation(
-    ctx: typer.Context,
-    *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose situation.")],
-    stimulus: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="What reached the citizen; may be repeated.")
-    ] = None,
-    focus: Annotated[str | None, typer.Option(help="What it has in mind, instead of the kept focus.")] = None,
-    since: Annotated[str | None, typer.Option(help="Tell changes since this time, not the last cycle.")] = None,
-    max_tokens: Annotated[int, typer.Option(help="The most tokens of the text.")] = MAX_SITUATION_TOKENS,
-    as_of: options.AsOf = None,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class _Situation(bind.Options):
+    citizen_id: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose situation.")]
+    stimuli: Annotated[
+        list[str] | None,
+        typer.Option("--stimulus", metavar="TEXT", help="What reached the citizen; may be repeated."),
+    ] = None
+    focus: Annotated[str | None, typer.Option(help="What it has in mind, instead of the kept focus.")] = None
+    since: Annotated[str | None, typer.Option(help="Tell changes since this time, not the last cycle.")] = None
+    max_tokens: Annotated[int, typer.Option(help="The most tokens of the text.")] = MAX_SITUATION_TOKENS
+    as_of_time: options.AsOf = None
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Situation)
+def situation(given: _Situation) -> None:
     """Show what an agent of a cycle begins with: state, stimuli, working memory, rules, what changed."""
-    given = {"stimuli": stimulus, "focus": focus, "since": since, "max_tokens": max_tokens, "as_of_time": as_of}
-    request = support.validate(SituationRequest, support.drop_unset(given), OPTIONS)
+    citizen, request = given.citizen_id, given.request(SituationRequest, as_of_time=given.as_of_time)
     found = support.in_store(
-        support.read_settings(ctx), lambda deps, now: read_situation(citizen, request, deps, now), citizen
+        support.read_settings(given.ctx), lambda deps, now: read_situation(citizen, request, deps, now), citizen
     )
-    support.print_answer(found, _show, as_json=as_json)
+    support.print_answer(found, _show, as_json=given.as_json)
 
 
 def _show(found: Situation, console: Console) -> None:

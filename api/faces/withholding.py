@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from orchestration.dependencies import Deps
 from orchestration.features.withholding import quarantine as flow
 from orchestration.features.withholding import retention as policies_flow
 from orchestration.features.withholding.values import (
+    KEEPS,
     SELECTS,
     PoliciesAnswer,
     Policy,
@@ -30,70 +31,54 @@ from schemas.settings import Settings
 from schemas.temporal import Instant
 from substrate.language.text import count_of
 
-OPTIONS: Final = {
-    **options.GRAPH,
-    **options.named("source", "speaker", "tag", "note", "by", "until"),
-    "episode_id": "--episode",
-    "key_id": "--key",
-}
 By = Annotated[str, typer.Option(metavar="SOURCE", help="The source that orders it; more trust reaches more.")]
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def quarantine(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    source: Annotated[str | None, typer.Option(help="What this source wrote: tool, ingestion, …")] = None,
-    episode: Annotated[str | None, typer.Option(metavar="ID", help="What came from this conversation.")] = None,
-    key: Annotated[str | None, typer.Option(metavar="ID", help="What was written with this key.")] = None,
-    speaker: Annotated[str | None, typer.Option(help="What this speaker said.")] = None,
-    tag: Annotated[str | None, typer.Option(help="What has this tag.")] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="What was written from then on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="What was written before.")] = None,
-    note: Annotated[str | None, typer.Option(help="A reason, for the list.")] = None,
-    by: By = "citizen",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be hidden.")] = False,
-    show: Annotated[str | None, typer.Option(metavar="ID", help="Show a quarantine.")] = None,
-    release: Annotated[str | None, typer.Option(metavar="ID", help="Bring back what it hid.")] = None,
-    retract: Annotated[str | None, typer.Option(metavar="ID", help="Make it final.")] = None,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class _Quarantine(bind.OfGraph):
+    source: Annotated[str | None, typer.Option(help="What this source wrote: tool, ingestion, …")] = None
+    episode_id: Annotated[
+        str | None, typer.Option("--episode", metavar="ID", help="What came from this conversation.")
+    ] = None
+    key_id: Annotated[str | None, typer.Option("--key", metavar="ID", help="What was written with this key.")] = (
+        None
+    )
+    speaker: Annotated[str | None, typer.Option(help="What this speaker said.")] = None
+    tag: Annotated[str | None, typer.Option(help="What has this tag.")] = None
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="What was written from then on.")] = None
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="What was written before.")] = None
+    note: Annotated[str | None, typer.Option(help="A reason, for the list.")] = None
+    by: By = "citizen"
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be hidden.")] = False
+    show: Annotated[str | None, typer.Option(metavar="ID", help="Show a quarantine.")] = None
+    release: Annotated[str | None, typer.Option(metavar="ID", help="Bring back what it hid.")] = None
+    retract: Annotated[str | None, typer.Option(metavar="ID", help="Make it final.")] = None
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Quarantine)
+def quarantine(given: _Quarantine) -> None:
     """Hide what came from a source, and what follows from it; without a choice, list the quarantines.
 
     All that is given must fit. Hidden memories stand in no answer about now; --release brings them back.
     """
-    settings = support.read_settings(ctx)
-    graph = {"citizen_id": citizen, **options.graph(level, collective)}
-    chosen = {
-        "source": source,
-        "episode_id": episode,
-        "key_id": key,
-        "speaker": speaker,
-        "tag": tag,
-        "since": support.parse_time_option("--since", since),
-        "until": support.parse_time_option("--until", until),
-    }
-    given = support.drop_unset(chosen)
-    named = [each for each in (show, release, retract) if each is not None]
-    if len(named) + bool(given) > 1:
+    settings = support.read_settings(given.ctx)
+    chooses = not given.fields().keys().isdisjoint(SELECTS)
+    named = [each for each in (given.show, given.release, given.retract) if each is not None]
+    if len(named) + chooses > 1:
         raise InvalidRequest(f"--show, --release, --retract and a choice ({', '.join(SELECTS)}): give one of them")
-    if given:
-        fields = {**graph, **given, "by": by, "dry_run": dry_run, **support.drop_unset({"note": note})}
-        request = support.validate(QuarantineRequest, fields, OPTIONS)
+    if chooses:
+        request = given.request(QuarantineRequest)
         answer = support.in_store(settings, lambda deps, now: flow.quarantine(request, deps, now), request)
-        support.print_answer(answer, _show, as_json=as_json)
+        support.print_answer(answer, _show, as_json=given.as_json)
         return
-    change = support.validate(QuarantineChange, {**graph, "by": by}, OPTIONS)
+    change = given.request(QuarantineChange)
     if not named:
-        _list(settings, change, as_json=as_json)
+        _list(settings, change, as_json=given.as_json)
         return
-    answer = support.in_store(settings, _action(change, show, release, retract), change)
-    support.print_answer(answer, _show, as_json=as_json)
+    answer = support.in_store(settings, _action(change, given.show, given.release, given.retract), change)
+    support.print_answer(answer, _show, as_json=given.as_json)
 
 
 type _Flow = Callable[[Deps, Instant], Awaitable[Quarantine]]
@@ -138,66 +123,53 @@ def _show(shown: Quarantine, console: Console) -> None:
         console.print(Text(f"  the present before: --known-at {before}", "bright_black"), soft_wrap=True)
 
 
-POLICY_OPTIONS: Final = {
-    **options.GRAPH,
-    **options.named("source", "tag", "keep_days", "keep_newest", "age", "by", "confirm"),
-    "node_type": "--type",
-}
-
-
-@app.command()
-def retention(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="The name of a policy; without one, all are listed.")] = None,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    source: Annotated[str | None, typer.Option(help="Only what this source wrote: tool, ingestion, …")] = None,
-    tag: Annotated[str | None, typer.Option(help="Only what has this tag.")] = None,
-    node_type: options.NodeType = None,
-    keep_days: Annotated[float | None, typer.Option(help="Keep what is younger than so many days.")] = None,
-    keep_newest: Annotated[int | None, typer.Option(help="Keep so many of the newest.")] = None,
-    until_resolved: Annotated[bool, typer.Option("--until-resolved", help="Keep what is not resolved.")] = False,
-    age: Annotated[str, typer.Option(help="Count from when it was `written`, or `happened`.")] = "written",
-    erase: Annotated[bool, typer.Option("--erase", help="Remove for good instead of retracting.")] = False,
-    by: By = "citizen",
+class _Retention(bind.OfGraph):
+    name: Annotated[str | None, typer.Argument(help="The name of a policy; without one, all are listed.")] = None
+    source: Annotated[str | None, typer.Option(help="Only what this source wrote: tool, ingestion, …")] = None
+    tag: Annotated[str | None, typer.Option(help="Only what has this tag.")] = None
+    node_type: options.NodeType = None
+    keep_days: Annotated[float | None, typer.Option(help="Keep what is younger than so many days.")] = None
+    keep_newest: Annotated[int | None, typer.Option(help="Keep so many of the newest.")] = None
+    keep_until_resolved: Annotated[bool, typer.Option("--until-resolved", help="Keep what is not resolved.")] = (
+        False
+    )
+    age: Annotated[str, typer.Option(help="Count from when it was `written`, or `happened`.")] = "written"
+    erase: Annotated[bool, typer.Option("--erase", help="Remove for good instead of retracting.")] = False
+    by: By = "citizen"
     confirm: Annotated[
         int | None, typer.Option(help="The count that it reaches, if that is more than half of the graph.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what it reaches.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the policy; what it reached stays so.")] = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+    ] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what it reaches.")] = False
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the policy; what it reached stays so.")] = False
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Retention)
+def retention(given: _Retention) -> None:
     """Store a policy, show what it reaches, remove it, or list all.
 
     The job `retention` of `substrate upkeep run` retracts what the policies do not keep; the job `erasure` removes
     what those with --erase do not keep, and runs only where it is named.
     """
-    settings = support.read_settings(ctx)
-    graph = {"citizen_id": citizen, **options.graph(level, collective)}
-    keeps = support.drop_unset({"keep_days": keep_days, "keep_newest": keep_newest})
-    if until_resolved:
-        keeps["keep_until_resolved"] = True
+    settings, name = support.read_settings(given.ctx), given.name
+    keeps = not given.fields().keys().isdisjoint(KEEPS)
     if name is None:
-        if keeps or remove:
+        if keeps or given.remove:
             raise InvalidRequest(
                 "a policy needs a name", remedy="Example: substrate retention news --keep-days 30."
             )
-        choice = support.validate(GraphRequest, graph, POLICY_OPTIONS)
+        choice = given.request(GraphRequest)
         policies = support.in_store(settings, lambda deps, _: policies_flow.list_policies(choice, deps), choice)
-        support.print_answer(policies, _show_policies, as_json=as_json)
+        support.print_answer(policies, _show_policies, as_json=given.as_json)
         return
     if not keeps:
-        choice = support.validate(GraphRequest, graph, POLICY_OPTIONS)
-        _show_or_remove(settings, name, choice, remove=remove, as_json=as_json)
+        choice = given.request(GraphRequest)
+        _show_or_remove(settings, name, choice, remove=given.remove, as_json=given.as_json)
         return
-    chosen = support.drop_unset({"source": source, "tag": tag, "node_type": node_type, "confirm": confirm})
-    fields: dict[str, Any] = {**graph, **keeps, **chosen, "age": age, "by": by, "dry_run": dry_run}
-    policy = support.validate(SetPolicy, {**fields, "action": "erase" if erase else "retract"}, POLICY_OPTIONS)
+    policy = given.request(SetPolicy, action="erase" if given.erase else "retract")
     support.validate(Policy, {"name": name, "rule": policy.rule()}, {"name": "NAME"})
     reach = support.in_store(settings, lambda deps, now: policies_flow.set_policy(name, policy, deps, now), policy)
-    support.print_answer(reach, _show_reach, as_json=as_json)
+    support.print_answer(reach, _show_reach, as_json=given.as_json)
 
 
 def _show_or_remove(settings: Settings, name: str, choice: GraphRequest, *, remove: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""The example `examples/ada` over HTTP: ingested through the routes, and woken in four modes."""
+"""The life of `examples/ada`, ingested over HTTP."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.acceptance.conftest import Service
 
@@ -42,13 +40,3 @@ def take_in(service: Service, name: str) -> None:
         address = f"/v1/memories/{line.pop('level', 'N1')}/{line.pop('id')}/{line.pop('command')}"
         answer = service.http.post(address, json=line)
         assert answer.status_code == 200, (address, answer.text)
-
-
-@pytest.fixture(scope="module")
-def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of its own that holds Ada's life."""
-    service = Service(tmp_path_factory.mktemp("ada"))
-    for name in FILES:
-        take_in(service, name)
-    yield service
-    service.stop()
