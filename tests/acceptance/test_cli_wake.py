@@ -68,22 +68,6 @@ def substrate(home: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(home, capsys)
 
 
-def test_a_citizen_wakes_and_sees_what_is_unfinished(substrate: Command) -> None:
-    said = substrate("wake", "-c", "ines", "--goal", "sail", "--emotion", "tense=0.8", "--energy", "0.6")
-    assert (said.code, said.err) == (0, "")
-    assert "find_related_unresolved: energy 0.6, tense 0.8, goal sail" in said.out
-    assert "The boat leaks" in said.out
-    assert "Tarred the hull" not in said.out
-    assert "energy feedback potential 0.00 · metadata acceptable" in said.out
-
-
-def test_resolution_patterns_are_told_as_a_chain(substrate: Command) -> None:
-    said = substrate("wake", "-c", "ines", "--mode", "_resolution_patterns", "--emotion", "tension=0.8")
-    assert said.code == 0
-    assert "how it was resolved before" in said.out
-    assert "The old hull → resolved by → Tarred the hull" in said.out
-
-
 @pytest.mark.parametrize(
     ("words", "first"),
     [
@@ -131,21 +115,6 @@ def test_the_fault_of_an_invalid_state_names_the_options(
     assert said.err.startswith("error: ")
     assert option in said.err
     assert all(len(line) < 500 for line in said.err.splitlines())
-
-
-@pytest.mark.parametrize("words", [("wake", "-c", "inez"), ("validate", "-c", "inez")])
-def test_an_unknown_citizen_does_not_wake(substrate: Command, words: tuple[str, ...]) -> None:
-    said = substrate(*words)
-    assert said.code == 4
-    assert "Did you mean ines?" in said.err
-
-
-def test_a_question_in_compact_form_is_the_text_for_a_prompt(substrate: Command) -> None:
-    said = substrate("ask", "What did I do about the hull?", "-c", "ines", "--compact")
-    assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("# In focus\n- [")
-    assert "The old hull: It leaked as well." in said.out
-    assert "\x1b" not in said.out
 
 
 def test_validation_finds_junk_and_repairs_it_on_request(substrate: Command) -> None:

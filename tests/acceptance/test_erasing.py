@@ -166,28 +166,3 @@ def test_a_wish_to_forget_raises_an_offer_and_erases_nothing_by_itself(service: 
     assert (taken["erased"]["removed"]["memories"], taken["receipt"]) == (2, None)
     assert "2345678" not in service.http.get(f"/v1/citizens/{citizen}/export").text
     assert service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"] == []
-
-
-def test_a_declined_offer_to_erase_does_not_come_back(service: Service, citizen: str) -> None:
-    chat(service, citizen, CODE, "Noted: the alarm code is 73914.", "Can you delete my alarm code?")
-    [offer] = service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"]
-    body = {"citizen_id": citizen, "answer": "decline"}
-    assert service.http.post(f"/v1/upkeep/offers/{offer['id']}", json=body).status_code == 200
-    assert service.http.get("/v1/upkeep/offers", params={"citizen_id": citizen}).json()["offers"] == []
-    assert "73914" in service.http.get(f"/v1/citizens/{citizen}/export").text
-
-
-def test_the_command_line_names_what_repeats_a_memory_before_it_asks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run(*words: str) -> str:
-        program.app(["--data", str(tmp_path), *words], standalone_mode=False)
-        return capsys.readouterr().out
-
-    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
-    for memory_id, text in (("a", CODE), ("b", "Noted: 73914.")):
-        run("remember", text, "--citizen", "ada", "--id", memory_id)
-    monkeypatch.setattr(typer, "confirm", lambda *_, **__: True)
-    assert "repeats it, and stays: b" in run("erase", "--citizen", "ada", "--memory", "a")
-    run("remember", CODE, "--citizen", "ada", "--id", "c")
-    assert "removed 2 memories" in run("erase", "--citizen", "ada", "--memory", "c", "--memory", "b", "--yes")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from base64 import b64encode
 from pathlib import Path
@@ -45,29 +44,6 @@ def test_the_command_line_tells_the_format_and_stores_an_export_once(substrate: 
     assert "We are moving to Porto in May." in asked.out
 
 
-def test_a_cut_export_ends_with_5_and_strict_stores_nothing(substrate: Command, tmp_path: Path) -> None:
-    cut = tmp_path / "conversations.json"
-    cut.write_bytes(CHATGPT[: CHATGPT.index(b'"Porto in May')])
-    strict = substrate("ingest", str(cut), "-c", "mira", "--strict")
-    assert (strict.code, "is cut or damaged" in strict.err) == (2, True)
-    said = substrate("ingest", str(cut), "-c", "mira")
-    assert (said.code, "5 turns" in said.out) == (5, True)
-    assert "only what stands before was read" in " ".join(said.out.split())
-
-
-def test_a_folder_of_all_formats_goes_in_and_another_format_of_it_ends_nothing(substrate: Command) -> None:
-    said = substrate("ingest", str(EXPORTS), "-c", "mira", "--timezone", "Europe/Berlin")
-    assert said.code == 0, said.out
-    told = " ".join(said.err.split())
-    assert all(
-        form in told for form in ("whatsapp", "chatgpt", "claude", "telegram", "email", "csv", "pdf", "html")
-    )
-    again = substrate("ingest", str(EXPORTS), "-c", "mira", "-f", "html")
-    assert again.code == 0, again.err
-    history = substrate("history", "exports:berths.pdf", "-c", "mira", "--json")
-    assert [record["invalid_at"] for record in json.loads(history.out)] == [None]
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -96,14 +72,6 @@ def test_rest_takes_a_file_or_an_archive_and_tells_its_format(wordless: Service,
     assert any("messages of other branches (3)" in note for note in report["notes"])
     again = wordless.http.post("/v1/files", json=sent(citizen, "conversations.json", CHATGPT)).json()
     assert (again["stored"], again["refused"]) == (0, 0)
-
-
-def test_rest_stores_what_is_whole_unless_it_is_told_to_be_strict(wordless: Service, citizen: str) -> None:
-    cut = CHATGPT[: CHATGPT.index(b'"Porto in May')]
-    strict = wordless.http.post("/v1/files", json=sent(citizen, "conversations.json", cut, strict=True))
-    assert strict.status_code == 422
-    report = wordless.http.post("/v1/files", json=sent(citizen, "conversations.json", cut)).json()
-    assert (report["turns"], report["refused"]) == (5, 1)
 
 
 @pytest.mark.parametrize(

@@ -81,11 +81,6 @@ def test_a_key_elsewhere_or_of_another_scheme_is_none(
     assert said["remedy"]
 
 
-def test_x_api_key_counts_like_bearer(service: Service) -> None:
-    with service.client(None) as http:
-        assert http.get("/v1/keys", headers={"X-API-Key": ADMIN_KEY}).status_code == 200
-
-
 def test_an_unknown_address_reveals_nothing_without_a_key(service: Service) -> None:
     with service.client(None) as http:
         said = problem_in(http.get("/v1/nothing"), 401)
@@ -110,23 +105,6 @@ def test_a_key_is_shown_once_and_listed_without_itself(service: Service) -> None
     assert (found["name"], found["scopes"], found["revoked_at"]) == ("of Ada", ["citizen:ada:read"], None)
     with Redis(unix_socket_path=str(socket_path(service.data)), decode_responses=True) as engine:
         assert secret not in str(engine.hgetall(KEYS))
-
-
-def test_the_last_use_of_a_key_is_noted(service: Service) -> None:
-    key = service.key("upkeep")
-    assert used(service, key) is None
-    use(service, key)
-    wait_until(lambda: used(service, key) is not None)
-    noted = used(service, key)
-    assert noted is not None
-    assert abs((datetime.now(UTC) - datetime.fromisoformat(noted)).total_seconds()) < 60
-
-
-def used(service: Service, key: str) -> str | None:
-    """When the key was last used, as it is listed."""
-    [found] = [one for one in service.http.get("/v1/keys").json()["keys"] if one["id"] == id_of(key)]
-    at: str | None = found["last_used_at"]
-    return at
 
 
 @pytest.mark.parametrize(

@@ -126,14 +126,6 @@ def test_only_what_is_indexed_is_found_by_its_words(client: Substrate, store: Su
     assert {one.key for one in store.search(("n",), query="red apple") if one.score is not None} >= {"none"}
 
 
-def test_fields_to_index_can_be_set_once_for_the_store(client: Substrate, citizen: str) -> None:
-    store = SubstrateStore(client, citizen, index={"fields": ["title", "parts[*].text"]})
-    store.put(("n",), "a", {"title": "Tea", "parts": [{"text": "first"}, {"text": "second"}], "hidden": "quince"})
-    [memory] = client.list_memories(citizen_id=citizen).memories
-    assert memory.description.split("\n") == ["Tea", "first", "second"]
-    assert store.get(("n",), "a").value["hidden"] == "quince"  # type: ignore[union-attr]
-
-
 def test_an_item_with_a_time_to_live_is_planned_to_end(client: Substrate, store: SubstrateStore) -> None:
     store.put(("t",), "short", {"v": 1}, ttl=0.5)
     store.put(("t",), "long", {"v": 1})
@@ -161,44 +153,11 @@ def _ends(client: Substrate, citizen: str) -> list[datetime]:
     return [one.invalid_at for one in client.list_memories(citizen_id=citizen).memories if one.invalid_at]
 
 
-def test_an_item_past_its_time_to_live_is_gone_and_can_be_put_again(store: SubstrateStore) -> None:
-    store.put(("t",), "brief", {"v": 1}, ttl=0.5 / 60)
-    wait_until(lambda: store.get(("t",), "brief", refresh_ttl=False) is None)
-    assert store.search(("t",)) == []
-    assert store.search(("t",), query="v") == []
-    assert store.list_namespaces() == []
-    store.put(("t",), "brief", {"v": 1})
-    assert store.get(("t",), "brief").value == {"v": 1}  # type: ignore[union-attr]
-
-
-def test_a_store_may_have_a_usual_time_to_live(client: Substrate, citizen: str) -> None:
-    store = SubstrateStore(client, citizen, ttl={"default_ttl": 20, "refresh_on_read": False})
-    store.put(("t",), "usual", {"v": 1})
-    store.put(("t",), "forever", {"v": 1}, ttl=None)
-    [end] = _ends(client, citizen)
-    assert store.get(("t",), "usual") is not None
-    assert _ends(client, citizen) == [end]
-
-
 @pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf"), 10**12])
 def test_a_time_to_live_that_is_none_is_refused(store: SubstrateStore, ttl: float) -> None:
     with pytest.raises(InvalidRequest, match="ttl"):
         store.put(("t",), "k", {"v": 1}, ttl=ttl)
     assert store.get(("t",), "k") is None
-
-
-def test_putting_the_same_value_again_makes_no_record(client: Substrate, store: SubstrateStore) -> None:
-    for _ in range(3):
-        store.put(("n",), "k", {"v": 1, "w": [1, 2]})
-    assert [len(records) for records in _histories(client, store.citizen_id)] == [1]
-    store.put(("n",), "k", {"v": 2})
-    store.put(("n",), "k", {"v": 1, "w": [1, 2]})
-    assert store.get(("n",), "k").value == {"v": 1, "w": [1, 2]}  # type: ignore[union-attr]
-
-
-def _histories(client: Substrate, citizen: str) -> list[Any]:
-    memories = client.list_memories(citizen_id=citizen, limit=500).memories
-    return [client.history(one.node_id, citizen_id=citizen).records for one in memories]
 
 
 def test_times_of_an_item_are_those_of_its_first_and_its_last_put(store: SubstrateStore) -> None:
@@ -262,23 +221,6 @@ async def test_a_graph_with_six_parallel_nodes_shares_a_store(store: SubstrateSt
         assert sorted((await graph.compile(store=store).ainvoke({"done": []}))["done"]) == names
     assert {item.key for item in store.search(("shared",))} == {"last", *names}
     assert store.get(("shared",), "last").value["by"] in names  # type: ignore[union-attr]
-
-
-def test_a_deleted_item_is_put_again(store: SubstrateStore) -> None:
-    for value in ({"v": 1}, {"v": 1}, {"v": 2}, {"v": 1}):
-        store.put(("n",), "k", value)
-        assert store.get(("n",), "k").value == value  # type: ignore[union-attr]
-        store.delete(("n",), "k")
-        assert store.get(("n",), "k") is None
-        assert store.search(("n",)) == []
-
-
-def test_two_items_of_one_text_are_two(store: SubstrateStore) -> None:
-    said = {"text": "We drank tea with milk on the ninth of May in the garden."}
-    store.put(("a",), "one", said)
-    assert store.search(("a",), query="tea with milk")
-    store.put(("b",), "two", said)
-    assert store.get(("b",), "two") is not None
 
 
 AWKWARD = [

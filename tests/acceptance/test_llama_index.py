@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
-from api.adapters.fitting import MAX_QUERY, fit_query, split_text
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
-from api.client import AsyncSubstrate, Substrate
+from api.client import Substrate
 from schemas.base import MAX_LONG_TEXT
-from schemas.errors import InvalidRequest
-from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.acceptance.conftest import ADMIN_KEY
 
 
 @pytest.fixture
@@ -20,27 +18,6 @@ def tea(client: Substrate, citizen: str) -> str:
     """A citizen who knows how Tom takes his tea."""
     client.remember(citizen_id=citizen, id="tea", name="Tea", description="Tom takes it black.")
     return citizen
-
-
-async def test_a_retriever_is_awaited_on_the_client_that_is_awaited(service: Service, tea: str) -> None:
-    async with AsyncSubstrate(service.url, ADMIN_KEY) as client:
-        retriever = SubstrateRetriever(client, tea, query_levels=["N1"])
-        assert [one.node.metadata["node_id"] for one in await retriever.aretrieve("tea")] == ["tea"]
-        with pytest.raises(InvalidRequest, match="aretrieve"):
-            retriever.retrieve("tea")
-
-
-async def test_both_clients_give_a_retriever_the_same(client: Substrate, service: Service, tea: str) -> None:
-    async with AsyncSubstrate(service.url, ADMIN_KEY) as awaited:
-        texts = [
-            [one.get_content() for one in found]
-            for found in (
-                SubstrateRetriever(client, tea, query_levels=["N1"]).retrieve("tea"),
-                await SubstrateRetriever(client, tea, query_levels=["N1"]).aretrieve("tea"),
-                await SubstrateRetriever(awaited, tea, query_levels=["N1"]).aretrieve("tea"),
-            )
-        ]
-    assert texts == [["Tea: Tom takes it black."]] * 3
 
 
 async def test_a_query_that_is_too_long_is_asked_by_its_beginning(client: Substrate, tea: str) -> None:
@@ -123,19 +100,3 @@ async def test_messages_that_leave_the_buffer_of_an_agent_are_found_again(client
         await block.aput(ejected, from_short_term_memory=True, session_id="s")
     assert len(_turns(client, citizen)) == 1
     assert "tea black" in await block.aget([ChatMessage(role="user", content="Tea for Tom?")], session_id="s")
-
-
-@pytest.mark.parametrize("size", [MAX_QUERY - 1, MAX_QUERY, MAX_QUERY + 1])
-def test_a_query_is_cut_only_where_it_must_be(size: int) -> None:
-    fitted = fit_query("x" * size)
-    assert (len(fitted.text), fitted.note is None) == (min(size, MAX_QUERY), size <= MAX_QUERY)
-
-
-def test_pieces_end_between_words_and_hold_them_all() -> None:
-    text = "one two  three\nfour " * 100
-    for longest in (5, 7, 50, 10_000):
-        pieces = list(split_text(text, longest))
-        assert max(map(len, pieces)) <= longest
-        assert " ".join(pieces).split() == text.split()
-    assert list(split_text("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
-    assert list(split_text(" \n\t ")) == []

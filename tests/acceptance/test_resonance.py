@@ -42,13 +42,6 @@ def test_a_window_resonates_over_http_and_says_why(service: Service, kai: str) -
     assert (first["channels"]["nodes"], first["channels"]["emotion"]) == (1.0, 1.0)
 
 
-def test_the_same_request_gets_the_same_bytes(service: Service, kai: str) -> None:
-    body = {"citizen_id": kai, "focus": "egor, lonely", "as_of_time": "2100-01-01T00:00:00Z"}
-    answers = {service.http.post("/v1/resonate", json=body).content for _ in range(3)}
-    assert len(answers) == 1
-    assert b"evening" in answers.pop()
-
-
 def test_identity_is_asked_for_by_a_moment(service: Service, kai: str) -> None:
     address = f"/v1/citizens/{kai}/identity"
     (egor,) = service.http.get(address).json()["entities"]
@@ -66,29 +59,6 @@ def test_a_bad_question_for_identity_is_refused(service: Service, kai: str, para
     answer = service.http.get(f"/v1/citizens/{kai}/identity", params=params)
     assert answer.status_code == 422
     assert answer.json()["faults"]
-
-
-def test_what_changed_is_asked_for_by_two_moments(service: Service, kai: str) -> None:
-    address = f"/v1/citizens/{kai}/identity/diff"
-    known = {"from": "2026-01-15", "to": "2026-02-02T00:00:00Z", "known_at": "2100-01-01T00:00:00Z"}
-    changed = service.http.get(address, params=known).json()
-    assert [(one["name"], one["before"], one["after"]) for one in changed["attachments"]] == [("Egor", 0, 1)]
-    assert [one["rule"] for one in changed["values_new"]] == ["Write to Egor."]
-    assert any("had no time zone" in note for note in changed["notes"])
-    for params in ({}, {"from": "soon"}, {"from": AT, "to": "2026-04-01T00:00:00Z"}, {"since": AT}):
-        assert service.http.get(address, params=params).status_code == 422
-
-
-def test_an_unknown_memory_has_no_shape(service: Service, kai: str, citizen: str) -> None:
-    answer = service.http.post("/v1/resonate", json={"citizen_id": kai, "by": "shape", "id": "nothing"})
-    assert answer.status_code == 404
-    service.remember(citizen, id="tea", name="Tea")
-    alone = service.http.post("/v1/resonate", json={"citizen_id": citizen, "by": "shape", "id": "tea"}).json()
-    assert "too little shape to say" in " ".join(alone["notes"])
-    looked = {"citizen_id": kai, "query_text": "a lonely evening"}
-    assert service.http.post("/v1/perspectives", json=looked).json()["emotion"] == "loneliness"
-    for blank in ("", " \n"):
-        assert service.http.post("/v1/perspectives", json={**looked, "query_text": blank}).status_code == 422
 
 
 def test_drives_are_kept_with_the_state(service: Service, citizen: str) -> None:
@@ -131,13 +101,6 @@ def test_a_signal_that_cannot_be_sent_is_refused_in_words(service: Service, fiel
         answer = service.http.post("/v1/resonate", json={**SIGNAL, **fields})
     assert answer.status_code == 422, answer.text
     assert said in " ".join(answer.json()["faults"] or [answer.json()["detail"]])
-
-
-def test_a_million_is_a_weight_like_another(service: Service, kai: str) -> None:
-    body = {"citizen_id": kai, "nodes": ["Egor"], "weights": {"nodes": 1e6}}
-    (first, *_) = service.http.post("/v1/resonate", json=body).json()["levels"]["n1_personal"]
-    assert (first["memory"]["node_id"], first["channels"]["nodes"]) == ("evening", 1.0)
-    assert 1e6 <= first["total"] <= 1e6 + 3
 
 
 @pytest.fixture

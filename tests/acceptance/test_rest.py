@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -165,15 +165,6 @@ def test_an_idempotency_key_stands_for_a_command_id(service: Service, citizen: s
     assert named["command_id"] == "own"
 
 
-def test_an_idempotency_key_covers_a_list_too(service: Service, citizen: str) -> None:
-    body = [{"citizen_id": citizen, "name": name} for name in ("a", "b")]
-    key = {"Idempotency-Key": f"key-{citizen}"}
-    service.http.post("/v1/memories", json=body, headers=key)
-    with service.unchanged():
-        again = service.http.post("/v1/memories", json=body, headers=key).json()
-    assert [receipt["duplicate"] for receipt in again["receipts"]] == [True, True]
-
-
 def test_a_change_of_the_world_keeps_what_held_before(service: Service, citizen: str) -> None:
     service.remember(citizen, id="home", name="lives in Paris", valid_at="2024-01-01T00:00:00Z")
     moved = revise(service, citizen, "home", "supersede", name="in Rome", effective_at="2025-01-01T00:00:00Z")
@@ -205,13 +196,6 @@ def test_a_retracted_memory_is_gone_but_its_history_stays(service: Service, citi
     assert len(history.json()["records"]) == 1
 
 
-def test_a_memory_is_not_shown_before_it_holds(service: Service, citizen: str) -> None:
-    tomorrow = datetime.now(UTC) + timedelta(days=1)
-    service.remember(citizen, id="plan", name="a plan", valid_at=tomorrow.isoformat())
-    assert "not at that moment" in seen(service, citizen, "plan").json()["detail"]
-    assert seen(service, citizen, "plan", as_of_time=tomorrow.isoformat()).status_code == 200
-
-
 def test_a_revision_of_an_outdated_version_is_a_conflict(service: Service, citizen: str) -> None:
     service.remember(citizen, id="v", name="one")
     assert revise(service, citizen, "v", "correct", name="two", expected_version=1).status_code == 200
@@ -232,18 +216,6 @@ def test_a_link_is_stored_and_comes_back_in_the_stream(service: Service, citizen
     assert (link["relation_type"], link["felt_quality"], link["energy"]) == ("LOVES", "bright", 0.7)
 
 
-def test_links_may_come_as_a_list(service: Service, citizen: str) -> None:
-    for memory_id in ("a", "b"):
-        service.remember(citizen, id=memory_id, name=memory_id)
-    felt = {"energy": 0.7, "confidence": 0.8, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
-    ends = [("a", "b"), ("a", "nowhere")]
-    sent = [
-        {"citizen_id": citizen, "source_id": a, "target_id": b, "relation_type": "NEXT", **felt} for a, b in ends
-    ]
-    said = service.http.post("/v1/links", json=sent).json()
-    assert [receipt["problem"] for receipt in said["receipts"]] == [None, "not-found"]
-
-
 def test_retrieval_puts_what_is_asked_for_in_focus(service: Service, citizen: str) -> None:
     for name in ("The cat sleeps on the piano", "Taxes are due in April", "Rust compiles slowly"):
         service.remember(citizen, name=name)
@@ -252,27 +224,6 @@ def test_retrieval_puts_what_is_asked_for_in_focus(service: Service, citizen: st
     assert stream["activation_tiers"]["focus"][0]["name"] == "Taxes are due in April"
     assert (stream["citizen_id"], stream["degraded"]) == (citizen, [])
     assert set(stream["levels"]) == {"n1_personal", "n2_collective", "n3_ecosystem"}
-
-
-def test_retrieval_for_an_unknown_citizen_is_empty_and_says_so(service: Service, citizen: str) -> None:
-    body = {"citizen_id": citizen, "query_text": "anything", "query_levels": ["N1"]}
-    with service.unchanged():
-        answer = service.http.post("/v1/retrieve", json=body)
-    assert answer.status_code == 200
-    assert answer.json()["activation_tiers"]["focus"] == []
-    assert any(citizen in note for note in answer.json()["notes"])
-
-
-def test_a_time_without_a_zone_is_taken_as_utc_with_a_warning(service: Service, citizen: str) -> None:
-    receipt = service.remember(citizen, id="z", name="n", valid_at="2024-01-01T00:00:00")
-    assert receipt["valid_at"] == "2024-01-01T00:00:00Z"
-    assert receipt["warnings"] == ["valid_at had no time zone and was taken as UTC"]
-    asked = {"temporal_mode": "point_in_time", "as_of_time": "2024-06-01T00:00:00"}
-    stream = service.http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": "n", **asked}).json()
-    assert "as_of_time had no time zone and was taken as UTC" in stream["notes"]
-    later = (datetime.now(UTC) + timedelta(days=1)).replace(tzinfo=None)
-    noted = seen(service, citizen, "z", as_of_time=later.isoformat())
-    assert noted.headers["Substrate-Notes"] == "as_of_time had no time zone and was taken as UTC"
 
 
 def test_a_conversation_is_stored_once(service: Service, citizen: str) -> None:

@@ -50,16 +50,6 @@ def test_one_memory_and_one_link_tell_what_time_has_left_of_their_energy(service
         assert then.json()["effective_energy"] == 0.8
 
 
-def test_the_tags_of_two_memories_differ_though_their_words_and_versions_agree(
-    service: Service, citizen: str
-) -> None:
-    tags = set()
-    for owner in (citizen, f"{citizen}x"):
-        service.remember(owner, id="m", name="n", valid_at="2026-01-01T00:00:00Z")
-        tags.add(seen(service, owner, "m").headers["ETag"])
-    assert len(tags) == 2
-
-
 @pytest.mark.parametrize("how", ["supersede", "correct", "retract"])
 def test_a_revision_under_if_match_undoes_no_change_unseen(service: Service, citizen: str, how: str) -> None:
     service.remember(citizen, id="m", name="n")
@@ -101,23 +91,6 @@ def test_a_tag_of_a_shared_memory_is_the_same_for_everybody(
     condition = {"If-Match": service.http.get(address, params=reader).headers["ETag"]}
     answer = service.http.post(f"{address}/correct", json={"name": "new", **writer}, headers=condition)
     assert answer.status_code == 200, answer.text
-
-
-def test_a_tag_guards_one_memory_and_no_list(service: Service, citizen: str) -> None:
-    service.remember(citizen, id="m", name="n")
-    tag = seen(service, citizen, "m").headers["ETag"]
-    commands = [{"command": "correct", "citizen_id": citizen, "id": "m", "name": "new"}]
-    answer = service.http.post("/v1/commands", json=commands, headers={"If-Match": tag})
-    assert "expected_version" in problem_in(answer, 422)["detail"]
-    assert seen(service, citizen, "m").json()["name"] == "n"
-
-
-def test_a_request_names_the_expected_version_in_one_place_only(service: Service, citizen: str) -> None:
-    service.remember(citizen, id="m", name="n")
-    tag = seen(service, citizen, "m").headers["ETag"]
-    body = {"citizen_id": citizen, "name": "new", "expected_version": 1}
-    answer = service.http.post("/v1/memories/N1/m/correct", json=body, headers={"If-Match": tag})
-    assert "is in If-Match already" in problem_in(answer, 422)["detail"]
 
 
 def test_an_idempotency_key_is_applied_once_for_one_and_for_each_of_a_list(service: Service, citizen: str) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.client import Substrate
-from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.acceptance.conftest import Service
 
 
 def get(service: Service, citizen: str, path: str, **asked: Any) -> Any:
@@ -52,14 +51,6 @@ def test_a_later_page_of_a_list_knows_nothing_that_was_written_after_the_first(
     rest = get(service, citizen, what, cursor=first["next"], **again)
     assert without_decay(first[what] + rest[what]) == without_decay(whole)
     assert rest["next"] is None
-
-
-def test_a_cursor_of_another_moment_is_refused(service: Service, citizen: str) -> None:
-    joined(service, citizen)
-    after = get(service, citizen, "memories", limit=1)["next"]
-    asked = {"citizen_id": citizen, "cursor": after, "as_of_time": "2026-01-01T00:00:00Z"}
-    answer = service.http.get("/v1/memories", params=asked)
-    assert (answer.status_code, "another moment" in answer.json()["faults"][0]) == (422, True)
 
 
 @pytest.mark.parametrize(("what", "other"), [("memories", "links"), ("links", "memories")])
@@ -156,22 +147,6 @@ def test_a_cursor_that_is_none_is_refused_for_a_history(service: Service, citize
     assert (answer.status_code, answer.json()["faults"]) == (422, ["cursor: is not the `next` of a page"])
 
 
-def test_the_client_reads_a_history_to_its_end_or_the_page_that_is_asked_for(
-    service: Service, citizen: str
-) -> None:
-    service.remember(citizen, id="a", name="a")
-    corrections = [
-        {"command": "correct", "citizen_id": citizen, "id": "a", "description": f"take {number}"}
-        for number in range(510)
-    ]
-    answer = service.http.post("/v1/commands", json=corrections)
-    assert answer.json()["stored"] == 510
-    with Substrate(service.url, ADMIN_KEY) as client:
-        assert len(client.history("a", citizen_id=citizen).records) == 511
-        page = client.history("a", citizen_id=citizen, limit=2)
-        assert (len(page.records), page.next is None) == (2, False)
-
-
 @pytest.mark.parametrize("path", ["memories", "links", "memories/N1/a", "memories/N1/a/history"])
 def test_every_reading_says_that_a_time_without_a_zone_was_taken_as_utc(
     service: Service, citizen: str, path: str
@@ -182,15 +157,6 @@ def test_every_reading_says_that_a_time_without_a_zone_was_taken_as_utc(
     answer = service.http.get(f"/v1/{path}", params={"citizen_id": citizen, **moment})
     assert answer.status_code == 200
     assert answer.headers["Substrate-Notes"] == f"{name} had no time zone and was taken as UTC"
-
-
-def test_a_time_without_a_zone_is_noted_on_the_routes_of_a_citizen(service: Service, citizen: str) -> None:
-    path, note = f"/v1/citizens/{citizen}", "had no time zone and was taken as UTC"
-    told = service.http.put(f"{path}/state", json={"energy": 0.3, "valid_at": "2025-01-01T00:00:00"})
-    assert told.headers.get("Substrate-Notes") == f"valid_at {note}"
-    for name in ("as_of_time", "known_at"):
-        who = service.http.get(f"{path}/identity", params={name: "2025-01-01T00:00:00"})
-        assert f"{name} {note}" in who.json()["notes"]
 
 
 @pytest.mark.parametrize("path", ["memories", "memories/N1/a", "memories/N1/a/history", "links"])

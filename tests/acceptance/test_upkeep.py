@@ -80,30 +80,11 @@ def test_batches_find_together_what_the_whole_sweep_finds(service: Service, citi
             assert sum(report["report"]["total_memories"] for report in reports) == 9
 
 
-def test_batches_go_from_level_to_level_and_nothing_is_one_empty_batch(service: Service, citizen: str) -> None:
-    service.remember(citizen, id="m", name="Memory", **SET)
-    reports = in_batches(service, citizen, 10_000, levels=["N3", "N1"])
-    assert [report["level"] for report in reports] == ["N3", "N1"]
-    assert reports[1]["scanned_nodes"] == 1
-    with service.unchanged():
-        assert [report["scanned_nodes"] for report in in_batches(service, "nobody-was-here", 1)] == [0]
-
-
 def test_a_sweep_changes_nothing_and_makes_no_graph(service: Service, citizen: str) -> None:
     with service.unchanged():
         report = swept(service, citizen)
     assert report["findings"] == []
     assert report["counts"]["memories"] == report["report"]["total_memories"] == 0
-
-
-def test_a_repair_of_what_has_changed_since_conflicts(service: Service, citizen: str) -> None:
-    service.remember(citizen, id="none", name="None", **SET)
-    [finding] = swept(service, citizen)["findings"]
-    said = {"citizen_id": citizen, "name": "A name", "description": "It says something now"}
-    assert service.http.post("/v1/memories/N1/none/correct", json=said).status_code == 200
-    with service.unchanged():
-        answer = repaired(service, finding["repair"])
-    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/conflict")
 
 
 def test_bad_requests_are_refused_and_change_nothing(service: Service, citizen: str) -> None:

@@ -12,7 +12,6 @@ from tests.acceptance.conftest import Service
 from tests.builders import ago
 
 TENSE = {"tension": 0.8, "fear": 0.2}
-MODES = ("find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns")
 
 
 @pytest.fixture(scope="module")
@@ -78,17 +77,6 @@ def test_each_mode_brings_what_it_is_for(
     assert "energy_feedback" not in stream
     patterns = [(one["blockage_id"], one["resolution_id"]) for one in stream["resolution_patterns"]]
     assert patterns == ([("leak", "tar")] if mode == "find_resolution_patterns" else [])
-
-
-@pytest.mark.usefixtures("unchanged")
-@pytest.mark.parametrize("mode", MODES)
-def test_waking_a_citizen_without_memories_finds_nothing_and_says_so(
-    service: Service, citizen: str, mode: str
-) -> None:
-    stream = woken(service, citizen, query_mode=mode, form="compact", parts=["metadata_validation"])
-    assert any("not known here" in note for note in stream["notes"])
-    assert stream["text"].startswith("No memories were found.")
-    assert stream["metadata_validation"]["quality_grade"] == "poor"
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -205,28 +193,6 @@ def test_the_history_of_the_state_of_nobody_is_not_found(service: Service, citiz
     assert (answer.status_code, answer.json()["detail"]) == (404, f"nothing was remembered for {citizen} yet")
 
 
-def test_a_time_without_a_zone_is_noted(service: Service, citizen: str) -> None:
-    answer = service.http.get(f"/v1/citizens/{citizen}/state", params={"as_of_time": "2026-01-01T00:00:00"})
-    assert answer.headers["substrate-notes"] == "as_of_time had no time zone and was taken as UTC"
-
-
-def test_states_are_no_memories(service: Service, citizen: str) -> None:
-    for number in range(4):
-        said = {"energy": number / 10, "goal": f"reach the far shore {number}", "emotion_vector": {"joy": 0.5}}
-        service.http.put(f"/v1/citizens/{citizen}/state", json=said)
-    assert len(service.http.get(f"/v1/citizens/{citizen}/state/history").json()["records"]) == 7
-    listed = service.http.get("/v1/memories", params={"citizen_id": citizen})
-    assert listed.json() == {"memories": [], "next": None, "degraded": [], "notes": []}
-    swept = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"]})
-    assert swept.status_code == 200, swept.text
-    [report] = swept.json()["reports"]
-    assert (report["findings"], set(report["counts"].values())) == ([], {0})
-    asked = {"query_text": "the far shore", "temporal_mode": "full_history", "query_levels": ["N1"]}
-    stream = service.http.post("/v1/retrieve", json={"citizen_id": citizen, **asked}).json()
-    assert [order(stream), stream["temporal_dissonances"]] == [[], []]
-    assert order(woken(service, citizen, current_energy=0.3, current_emotions={"joy": 0.5})) == []
-
-
 def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) -> None:
     service.remember(citizen, id="stuck", name="Stuck", resolution_state="blocked")
     stream = woken(service, citizen, current_energy=0.4, apply_feedback=True, state_id="noon")
@@ -241,28 +207,6 @@ def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) ->
 
 
 # --- learning moments ----------------------------------------------------------------------------------------
-
-
-def test_a_correction_becomes_a_learning_moment(service: Service, citizen: str) -> None:
-    address = f"/v1/citizens/{citizen}/dissonances"
-    nothing: dict[str, Any] = {"citizen_id": citizen, "dissonances": [], "recurring": [], "next": None}
-    with service.unchanged():
-        assert service.http.get(address).json() == nothing
-    service.remember(citizen, id="key", name="Key", description="In the hall.")
-    assert service.http.get(address).json() == nothing
-    said = {
-        "citizen_id": citizen, "description": "In the shed.", "correction_pattern_id": "look-first",
-        "discovery_energy": 0.7, "emotion_vector": {"surprise": 0.6},
-    }  # fmt: skip
-    assert service.http.post("/v1/memories/N1/key/correct", json=said).status_code == 200
-    learned = service.http.get(address).json()
-    [moment] = learned["dissonances"]
-    assert (moment["original_belief"], moment["corrected_belief"]) == ("In the hall.", "In the shed.")
-    assert (moment["dissonance_type"], moment["discovery_energy"]) == ("discovered_false", 0.7)
-    assert moment["correction_trigger"] == "Corrected by look-first"
-    assert moment["discovery_emotions"] == {"surprise": 0.6}
-    assert moment["held_seconds"] > 0.0
-    assert learned["recurring"] == [{"correction_pattern_id": "look-first", "count": 1, "node_ids": ["key"]}]
 
 
 @pytest.mark.usefixtures("unchanged")

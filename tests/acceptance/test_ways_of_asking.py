@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Service
-from tests.acceptance.test_plurality import QUESTION, remember_all
+from tests.acceptance.test_plurality import QUESTION, flooded, remember_all
 from tests.builders import ago
 from tests.features.contexts.identity_contexts import CONTEXTS, ENTITIES, RULE
 from tests.integration.store import moment
+
+__all__ = ["flooded"]
 
 LATER = "2100-01-01T00:00:00Z"
 STRANGE = (

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pydantic_settings import BaseSettings
 
 from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.acceptance.test_wake_example import FILES, take_in
+from tests.acceptance.example_life import FILES, take_in
 
 PICTURES = Path(__file__).parents[2] / ".screenshots"
 ARGUMENTS = (

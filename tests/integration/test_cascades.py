@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
 from schemas.commands import ANY_COMMAND, Writer, WriteReceipt
@@ -140,16 +139,6 @@ async def test_a_resolution_without_a_cascade_names_what_could_follow_and_change
     assert [known[name][-1][2] for name in ids] == ["blocked", None, "blocked", "resolved", "in_progress"]
 
 
-async def test_a_closed_circle_of_blockers_is_opened_once(deps: Deps, fresh_citizen: str) -> None:
-    states: dict[str, str | None] = dict.fromkeys("abc", "blocked")
-    circle = (("a", "BLOCKED_BY", "b"), ("b", "BLOCKED_BY", "c"), ("c", "BLOCKED_BY", "a"))
-    loops = (("a", "RESOLVED_BY", "b"), ("b", "RESOLVED_BY", "a"))
-    await work(deps, fresh_citizen, states, *circle, *loops)
-    [receipt] = await stored(deps, command(fresh_citizen, "resolve", "a", cascade=True), now=day(5))
-    assert sorted(outcomes(receipt)) == sorted(["b", "c", *("|".join(link) for link in (*circle, *loops))])
-    assert set(outcomes(receipt).values()) == {"done"}
-
-
 async def test_a_hub_is_resolved_in_bounded_steps_until_nothing_is_left(deps: Deps, fresh_citizen: str) -> None:
     waiting: dict[str, str | None] = {f"w{n}": "blocked" for n in range(120)}
     await work(deps, fresh_citizen, {"hub": "blocked", **waiting}, *((w, "BLOCKED_BY", "hub") for w in waiting))
@@ -206,19 +195,6 @@ async def test_on_a_shared_level_a_cascade_leaves_what_another_citizen_wrote(dep
     assert outcomes(receipt)["shared.y"] == "done"
 
 
-async def test_a_part_that_was_changed_later_keeps_the_whole_from_being_undone(
-    deps: Deps, fresh_citizen: str
-) -> None:
-    ids = await work(deps, fresh_citizen, {"p": "blocked", "x": "blocked"}, ("x", "BLOCKED_BY", "p"))
-    await stored(deps, command(fresh_citizen, "resolve", "p", cascade=True, command_id="all"), now=day(5))
-    await stored(deps, command(fresh_citizen, "supersede", "x", energy=0.9, command_id="late"), now=day(6))
-    known = await records(deps, fresh_citizen, "p", "x", *ids)
-    [refused] = await send(deps, command(fresh_citizen, "undo", "p"), now=day(7))
-    assert refused.problem == "conflict"
-    assert refused.faults[0] == "x: the command late came after all; undo that first"
-    assert await records(deps, fresh_citizen, "p", "x", *ids) == known
-
-
 async def test_what_was_erased_is_left_out_of_an_undo(deps: Deps, fresh_citizen: str) -> None:
     states: dict[str, str | None] = dict.fromkeys(("p", "x", "y"), "blocked")
     await work(deps, fresh_citizen, states, ("x", "BLOCKED_BY", "p"), ("y", "BLOCKED_BY", "p"))
@@ -249,15 +225,6 @@ async def test_a_stretch_of_the_past_changes_only_what_was_open_then(deps: Deps,
         (day(20), end, "resolved"),
     ]
     assert [line[2] for line in known[ids[0]]] == ["in_progress", "resolved", "in_progress"]
-
-
-async def test_a_list_may_hold_a_cascade_and_its_undo(deps: Deps, fresh_citizen: str) -> None:
-    ids = await work(deps, fresh_citizen, {"p": "blocked", "x": "blocked"}, ("x", "BLOCKED_BY", "p"))
-    before = await believed(deps, fresh_citizen, "p", "x", *ids, known=day(4))
-    commands = [command(fresh_citizen, "resolve", "p", cascade=True), command(fresh_citizen, "undo", "x")]
-    receipts = await insertion.apply_atomically(commands, deps, day(5))
-    assert [receipt.status for receipt in receipts] == ["stored", "stored"]
-    assert await believed(deps, fresh_citizen, "p", "x", *ids, known=day(6)) == before
 
 
 @pytest.mark.parametrize(

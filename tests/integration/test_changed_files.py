@@ -100,14 +100,6 @@ async def test_an_edited_section_supersedes_its_memory_and_the_past_keeps_the_fo
     assert figures(await vault.ingest("notes")) == (0, 0, 0, 0)
 
 
-async def test_an_edited_note_can_go_back_to_a_former_text(vault: Vault) -> None:
-    await harbour(vault)
-    for text in ("It lifts twelve tons.", CRANE.strip(), "It rusts."):
-        vault.write("notes/crane.md", text, datetime.now(UTC))
-        assert figures(await vault.ingest("notes")) == (1, 1, 0, 0)
-        assert await vault.text("notes:crane.md") == text
-
-
 async def test_a_section_that_was_taken_out_ends_and_comes_back_as_the_same_memory(vault: Vault) -> None:
     await harbour(vault)
     before = await vault.memories()
@@ -121,28 +113,6 @@ async def test_a_section_that_was_taken_out_ends_and_comes_back_as_the_same_memo
     assert (await vault.ingest("notes")).refused == 0
     assert await vault.text("notes:harbour.md#Tides") == "Two a day."
     assert await vault.memories() == before
-    assert figures(await vault.ingest("notes")) == (0, 0, 0, 0)
-
-
-async def test_a_section_that_is_put_in_front_of_one_of_its_name_moves_none(vault: Vault) -> None:
-    log = "## Log\nOn Monday we painted the hull.\n"
-    vault.write("notes/log.md", f"# Log book\n{log}")
-    await vault.ingest("notes")
-    vault.write("notes/log.md", f"# Log book\n## Log\nOn Tuesday it rained.\n{log}", JUNE)
-    report = await vault.ingest("notes")
-    assert report.superseded == 0
-    assert await vault.text("notes:log.md#Log") == "On Monday we painted the hull."
-    assert figures(await vault.ingest("notes")) == (0, 0, 0, 0)
-
-
-async def test_a_section_with_another_heading_is_the_same_memory_under_another_name(vault: Vault) -> None:
-    await harbour(vault)
-    vault.write("notes/harbour.md", HARBOUR.replace("## Boats", "## Ships"), JUNE)
-    report = await vault.ingest("notes")
-    assert figures(report) == (1, 1, 0, 0)
-    renamed = await vault.seen("notes:harbour.md#Boats")
-    assert renamed is not None
-    assert renamed.name == "Ships"
     assert figures(await vault.ingest("notes")) == (0, 0, 0, 0)
 
 
@@ -210,37 +180,6 @@ async def test_a_renamed_folder_of_many_notes_with_many_sections_is_recognised(v
     report = await vault.ingest("vault")
     assert (report.stored, report.refused) == (0, 0)
     assert told(report, "the folder vault is the stored folder notes")
-
-
-async def test_other_notes_of_a_folder_of_the_same_name_change_nothing_of_the_first(vault: Vault) -> None:
-    await harbour(vault)
-    vault.write("work/notes/crane.md", "The bird stands on one leg in the reeds of the river.")
-    vault.write("work/notes/heron.md", "It stands on one leg too, and for longer than the crane.")
-    report = await vault.ingest("work/notes")
-    assert figures(report) == (2, 0, 0, 0)
-    assert told(report, "other notes are stored under the name notes")
-    assert await vault.text("notes:crane.md") == CRANE.strip()
-    for folder in ("notes", "work/notes"):
-        assert figures(await vault.ingest(folder)) == (0, 0, 0, 0)
-
-
-async def test_one_note_of_a_folder_can_be_ingested_alone(vault: Vault) -> None:
-    await harbour(vault)
-    vault.write("notes/crane.md", "It was sold.", JUNE)
-    assert figures(await vault.ingest("notes/crane.md")) == (1, 1, 0, 0)
-    assert await vault.text("notes:crane.md") == "It was sold."
-    assert await vault.text("notes:harbour.md") == "The [[crane]] lifts."
-    assert figures(await vault.ingest("notes")) == (0, 0, 0, 0)
-
-
-async def test_a_note_that_cannot_be_read_is_refused_and_the_others_go_in(vault: Vault) -> None:
-    await harbour(vault)
-    vault.write("notes/harbour.md", "---\ndate: never\n---\n" + HARBOUR)
-    vault.write("notes/new.md", "A lighthouse was built on the rock.")
-    report = await vault.ingest("notes")
-    assert figures(report) == (1, 0, 0, 1)
-    assert "harbour.md, front matter, date" in report.faults[0]
-    assert await vault.text("notes:harbour.md") == "The [[crane]] lifts."
 
 
 async def test_a_note_that_the_citizen_corrected_stays_as_it_is(vault: Vault) -> None:

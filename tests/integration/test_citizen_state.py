@@ -217,17 +217,6 @@ async def test_feedback_on_an_energy_that_nobody_declared_returns_to_what_the_me
     assert [source.memory_ids for source in felt.sources if source.field == "energy"] == [("a",)]
 
 
-async def test_a_state_that_is_declared_for_the_future_keeps_its_ordinary_energy(
-    deps: Deps, fresh_citizen: str
-) -> None:
-    await stored(deps, remember(fresh_citizen, "a"))
-    await change(deps, fresh_citizen, energy=0.4)
-    await change(deps, fresh_citizen, energy=0.9, valid_at=to_datetime(day(40)))
-    await fed(deps, fresh_citizen, 0.0, NOW)
-    later = await felt_state(fresh_citizen, deps, Scope.current(day(60)), day(60))
-    assert (later.energy, later.baseline) == pytest.approx((0.9, 0.9), abs=1e-3)
-
-
 async def test_a_state_that_others_keep_changing_is_a_conflict_and_stays_unchanged(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,31 +253,6 @@ async def test_a_clock_that_goes_back_changes_no_past_answer(deps: Deps, fresh_c
     assert (await seen(deps, fresh_citizen, Scope.at(day(9), second)))["goal"] is None
     assert (await seen(deps, fresh_citizen, Scope.at(day(10), second)))["goal"] == "rest"
     assert (await seen(deps, fresh_citizen, Scope.at(day(10), first)))["energy"] == 0.25
-
-
-async def test_a_change_that_reaches_too_far_back_is_refused_and_changes_nothing(
-    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(6):
-        await change(deps, fresh_citizen, day(10 + number), energy=number / 10)
-    before = await state_history(fresh_citizen, Paged(), deps)
-    monkeypatch.setattr(states, "MAX_CLOSED", 4)
-    with pytest.raises(InvalidRequest, match="changed more than 4 times since 2026-01-02"):
-        await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(2))
-    assert await state_history(fresh_citizen, Paged(), deps) == before
-    assert (await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(14))).goal == "rest"
-
-
-async def test_a_change_to_what_holds_already_opens_no_record(deps: Deps, fresh_citizen: str) -> None:
-    await change(deps, fresh_citizen, energy=0.25, goal="rest")
-    await change(deps, fresh_citizen, NOW + 9, energy=0.25)
-    await change(deps, fresh_citizen, NOW + 10)
-    assert len((await state_history(fresh_citizen, Paged(), deps)).records) == 1
-
-
-async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
-    assert await change(deps, fresh_citizen) == CitizenState(citizen_id=fresh_citizen, baseline=0.5)
-    assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
 
 
 async def test_a_window_is_kept_by_id_until_its_memories_are_erased_and_ends_a_cycle(
@@ -413,12 +377,3 @@ def test_the_state_of_a_moment_lies_in_a_cell_that_is_searched(
     inside = Period(at, at + 1)
     scope = Scope(elsewhere, inside) if axis == "known" else Scope(inside, elsewhere)
     assert f"{axis}/{width}/{start // width}" in states.cells_at(scope)
-
-
-async def test_many_small_steps_and_few_large_ones_are_found_again(deps: Deps, fresh_citizen: str) -> None:
-    moments = [NOW + step for step in (0, 1, 2, 3, 1000, 1_000_000, 10**9, 10**12, 10**14)]
-    for number, at in enumerate(moments):
-        await change(deps, fresh_citizen, at, energy=number / 10)
-    for number, at in enumerate(moments):
-        assert (await seen(deps, fresh_citizen, Scope.at(at, at)))["energy"] == number / 10
-        assert (await seen(deps, fresh_citizen, Scope.at(at, moments[-1])))["energy"] == number / 10

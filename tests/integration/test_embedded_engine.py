@@ -8,7 +8,6 @@ import errno
 import fcntl
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -183,15 +182,6 @@ async def test_written_data_is_there_after_a_clean_stop_and_a_new_start(open_eng
     assert await remembered(again) == {1}
 
 
-async def test_starting_and_stopping_twice_changes_nothing(open_engine: Open, home: Path) -> None:
-    engine = await open_engine()
-    await engine.start()
-    assert len(engines_in(home)) == 1
-    await engine.stop()
-    await engine.stop()
-    assert await gone(home)
-
-
 async def test_nothing_acknowledged_is_lost_when_the_engine_is_killed_while_serving(
     open_engine: Open, home: Path
 ) -> None:
@@ -225,22 +215,6 @@ async def test_many_requests_that_find_the_engine_dead_share_one_restart(open_en
     assert len(engines_in(home)) == 1
     assert engine.owner
     assert engine.socket == before
-
-
-async def test_files_left_by_a_crash_do_not_prevent_a_start(open_engine: Open, home: Path) -> None:
-    first = await open_engine()
-    await remember(first, 1)
-    await kill_engine(home)
-    await first.stop()
-    data = home / "data"
-    (data / "engine.sock").write_text("not a socket")
-    (data / "engine.lock").write_text(str(os.getpid()))
-    (data / "engine.users").write_text(str(os.getpid()))
-    (data / "engine.where").write_text("/nowhere/at/all/engine.sock")
-    (data / "engine.conf.new").write_text("half a")
-    engine = await open_engine()
-    assert await remembered(engine) == {1}
-    assert engine.owner
 
 
 @pytest.mark.parametrize("record", [b"", bytes(64), b"..", b"\xff\xfe"])
@@ -322,18 +296,6 @@ async def test_an_engine_whose_starter_was_killed_serves_the_next_one_who_also_s
     assert await remembered(await open_engine()) == {1}
 
 
-async def test_killing_starter_and_engine_together_is_no_obstacle(
-    open_engine: Open, home: Path, opener: Callable[[], Opener]
-) -> None:
-    starter = opener()
-    await starter.reach()
-    starter.end()
-    await kill_engine(home)
-    engine = await open_engine()
-    assert engine.owner
-    assert len(engines_in(home)) == 1
-
-
 async def test_a_guest_starts_the_engine_again_when_it_dies(
     open_engine: Open, home: Path, opener: Callable[[], Opener]
 ) -> None:
@@ -396,16 +358,6 @@ async def test_a_cancelled_start_leaves_no_engine_behind(home: Path, reached: st
     assert not engines_in(home)
 
 
-async def test_a_start_that_is_cancelled_before_it_begins_leaves_no_engine_behind(home: Path) -> None:
-    engine = EmbeddedEngine(home / "data")
-    starting = asyncio.create_task(engine.start())
-    starting.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await starting
-        await engine.stop()
-    assert not engines_in(home)
-
-
 async def test_a_lock_whose_holder_does_not_answer_is_a_clear_error(open_engine: Open, home: Path) -> None:
     (home / "data").mkdir()
     with (home / "data" / "engine.lock").open("w") as lock:
@@ -416,30 +368,6 @@ async def test_a_lock_whose_holder_does_not_answer_is_a_clear_error(open_engine:
     assert not engines_in(home)
 
 
-async def test_a_directory_removed_under_the_engine_gets_a_new_engine_and_no_second_one(
-    open_engine: Open, home: Path
-) -> None:
-    engine = await open_engine()
-    [first] = engines_in(home)
-    shutil.rmtree(home / "data")
-    assert await engine.ensure() is True
-    assert await becomes_async(lambda: first not in engines_in(home))
-    assert len(engines_in(home)) == 1
-    assert engine.owner
-
-
-@pytest.mark.parametrize("made_again", [False, True])
-async def test_an_engine_whose_directory_was_removed_is_still_stopped(
-    open_engine: Open, home: Path, made_again: bool
-) -> None:
-    engine = await open_engine()
-    shutil.rmtree(home / "data")
-    if made_again:
-        (home / "data").mkdir()
-    await engine.stop()
-    assert await gone(home)
-
-
 @pytest.mark.parametrize("below", ["", "data"])
 async def test_a_file_in_the_place_of_the_directory_is_a_clear_error(
     open_engine: Open, home: Path, below: str
@@ -448,25 +376,6 @@ async def test_a_file_in_the_place_of_the_directory_is_a_clear_error(
     with pytest.raises(EngineFault, match="is a file") as caught:
         await open_engine(home / "file" / below)
     assert "SUBSTRATE_DATA" in caught.value.remedy
-
-
-@pytest.mark.parametrize("name", ["x" * 200, 'a "quoted" \\ näme', "two\nlines"])
-async def test_a_long_or_odd_directory_name_works_for_a_second_one_too(
-    open_engine: Open, home: Path, name: str
-) -> None:
-    first = await open_engine(home / name)
-    await remember(first, 1)
-    second = await open_engine(home / name)
-    assert second.socket == first.socket
-    await kill_engine(home)
-    assert await second.ensure() is True
-    assert second.socket == first.socket
-    assert await remembered(first) == {1}
-    await first.stop()
-    socket = second.socket
-    await second.stop()
-    assert not socket.exists()
-    assert socket.parent == home / name or not socket.parent.exists()
 
 
 async def test_the_settings_that_make_it_durable_and_bounded_are_in_force(open_engine: Open, home: Path) -> None:
@@ -486,37 +395,6 @@ async def test_nothing_in_the_directory_is_open_to_other_users(open_engine: Open
     await remember(await open_engine(), 1)
     for path in [home / "data", *(home / "data").rglob("*")]:
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077, path
-
-
-async def test_a_damaged_store_is_reported_in_the_words_of_the_engine(open_engine: Open, home: Path) -> None:
-    engine = await open_engine()
-    await remember(engine, 1)
-    await engine.stop()
-    [tail] = (home / "data" / "engine-aof").glob("*.incr.aof")
-    (home / "data" / "engine.sums").unlink()  # else it is seen before the engine is started
-    tail.write_bytes(b"*1\r\n$7\r\nNOTHING\r\n" + tail.read_bytes())
-    with pytest.raises(EngineFault, match=r"did not start.*Unknown command") as caught:
-        await open_engine()
-    assert "backup" in caught.value.remedy
-
-
-async def test_a_module_that_does_not_load_is_reported(
-    open_engine: Open, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (home / "broken.so").write_bytes(b"not a library, but long enough to hold a header" * 9)
-    (home / "broken.so").chmod(0o700)
-    server, _ = bundled_binaries()
-    monkeypatch.setattr(engine_process, "bundled_binaries", lambda: (server, home / "broken.so"))
-    with pytest.raises(EngineFault, match="invalid ELF header") as caught:
-        await open_engine()
-    assert "Reinstall" in caught.value.remedy
-
-
-async def test_missing_binaries_are_a_clear_error(open_engine: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_process, "find_spec", lambda _: None)
-    with pytest.raises(EngineFault, match="not installed") as caught:
-        await open_engine()
-    assert "SUBSTRATE_URL" in caught.value.remedy
 
 
 async def test_a_full_disk_is_a_clear_error_at_the_start(

@@ -8,12 +8,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 
 from schemas.errors import EngineFault, Unavailable
 from substrate.engine import embedded, process
@@ -145,34 +143,6 @@ async def test_an_engine_that_ends_while_it_loads_is_a_fault_and_not_waited_for(
     assert await becomes_async(lambda: not engine_loading.is_loading(opening.directory, opening.socket))
 
 
-@pytest.mark.parametrize(
-    "before", ["", "nonsense", "[]", '{"bytes": 1}', '{"bytes": 0, "seconds": 0}', '{"bytes": [], "seconds": 1}']
-)
-def test_a_ruined_note_of_the_last_load_is_no_obstacle(tmp_path: Path, before: str) -> None:
-    (tmp_path / "engine-aof").mkdir()
-    (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
-    (tmp_path / "engine.loaded").write_text(before)
-    said = engine_loading._estimate_left(tmp_path, 0.0)
-    assert said is not None
-    assert said > 0
-
-
-def test_the_remaining_time_is_estimated_from_the_last_load_and_unknown_when_that_has_passed(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "engine-aof").mkdir()
-    (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
-    assert engine_loading._estimate_left(tmp_path, 0.0) == 4
-    (tmp_path / "engine.loaded").write_text('{"bytes": 1048576, "seconds": 10}')
-    assert engine_loading._estimate_left(tmp_path, 0.0) == 40
-    assert engine_loading._estimate_left(tmp_path, 30.5) == 10
-    assert engine_loading._estimate_left(tmp_path, 40.0) is None
-    (tmp_path / "engine.conf").touch()
-    os.utime(tmp_path / "engine.conf", (time.time() - 8, time.time() - 8))
-    engine_loading.save_rate(tmp_path)
-    assert engine_loading._estimate_left(tmp_path, 0.0) == pytest.approx(8, abs=2)
-
-
 def starter_of(directory: Path, lease_s: float) -> subprocess.Popen[str]:
     """Another process that starts the engine."""
     words = [sys.executable, "-c", KILLED, str(directory), str(lease_s)]
@@ -246,20 +216,6 @@ async def test_without_a_python_for_its_keeper_no_engine_is_left_behind(
     with pytest.raises(EngineFault, match="keeper"):
         await EmbeddedEngine(home / "data").start()
     assert await gone(home)
-
-
-async def test_an_engine_that_writes_its_files_anew_goes_on_until_it_has(home: Path) -> None:
-    engine = EmbeddedEngine(home / "data")
-    await engine.start()
-    async with Redis(unix_socket_path=str(engine.socket), retry=None) as client:
-        await client.mset({f"key {number}": "x" for number in range(1000)})
-        await client.config_set("rdb-key-save-delay", 60_000)  # a minute for all of them
-        await client.execute_command("BGREWRITEAOF")
-        # The second process is the engine's own, which writes.
-        assert await becomes_async(lambda: len(engines_in(home)) == 2)
-    engine._leave()
-    await kept(engine, home, 3)
-    assert len(engines_in(home)) == 2
 
 
 async def test_the_keeper_ends_with_its_engine(home: Path) -> None:

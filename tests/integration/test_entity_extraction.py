@@ -52,22 +52,6 @@ async def test_only_names_of_the_model_that_exist_in_the_graph_count(
     assert (call.purpose, call.input_tokens, call.output_tokens) == ("entities", SENT, ANSWERED)
 
 
-async def test_memories_linked_with_a_name_of_the_model_are_found(
-    asking: Deps, scripted: ScriptedModel, family: str
-) -> None:
-    scripted.says({"entities": ["Caroline"]})
-    reached = {node.node_id for node in (await ask(asking, family, QUESTION)).levels["n1_personal"].graph_results}
-    assert reached >= {"p1", "t1"}
-
-
-async def test_a_model_adds_to_the_names_that_the_words_give(
-    asking: Deps, scripted: ScriptedModel, family: str
-) -> None:
-    scripted.says({"entities": ["V2 architecture"]})
-    stream = await ask(asking, family, "What did Caroline say of it?")
-    assert stream.entities == ("Caroline", "decision_v2_architecture")
-
-
 async def test_the_model_sees_the_kinds_in_the_graph_and_the_question_as_data(
     asking: Deps, scripted: ScriptedModel, family: str
 ) -> None:
@@ -151,10 +135,3 @@ async def test_a_question_that_may_not_wait_does_not_ask_the_model(
     asking.language_model.question_seconds = 0.0
     assert (await ask(asking, family, QUESTION)).model_calls == ()
     assert scripted.requests == []
-
-
-async def test_an_unknown_citizen_costs_no_call_of_the_model(
-    asking: Deps, scripted: ScriptedModel, fresh_citizen: str
-) -> None:
-    stream = await ask(asking, fresh_citizen, QUESTION, query_levels=["N1"])
-    assert (stream.model_calls, scripted.requests) == ((), [])

@@ -13,7 +13,6 @@ from orchestration.ingestion.facts import store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import ingest
 from schemas.commands import Writer
-from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
 from schemas.memory import ConsciousnessRelationship, Level, Source, graph_key
 from substrate.graphs.names import graph_name
@@ -116,15 +115,6 @@ async def test_a_fact_read_by_a_model_does_not_end_a_link_of_a_citizen(
     assert (await of_tools(asking, fresh_citizen))["person:ada|LIVES_IN|home"].invalid_at is None
 
 
-async def test_a_name_that_exists_is_not_made_again(
-    asking: Deps, scripted: ScriptedModel, fresh_citizen: str
-) -> None:
-    await send(asking, remember(fresh_citizen, "p", name="place_Porto", node_type="Place"))
-    keyed(scripted, PORTO)
-    report = await drawn(asking, fresh_citizen)
-    assert (report.links, report.memories) == (("person:ada|LIVES_IN|p",), ())
-
-
 @pytest.mark.parametrize(
     ("fact", "reason"),
     [
@@ -182,23 +172,6 @@ async def test_orders_in_a_message_stay_a_string_of_the_document(
     [request] = scripted.requests
     [shown] = document(request)["messages"]
     assert (shown["speaker"], shown["text"]) == ("Eve", trick)
-
-
-async def test_a_long_conversation_is_asked_about_in_parts_until_the_model_fails(
-    asking: Deps, scripted: ScriptedModel, fresh_citizen: str
-) -> None:
-    said = [{"speaker": "Ada", "text": f"Number {place}."} for place in range(101)]
-    scripted.says({"facts": []})
-    assert len((await drawn(asking, fresh_citizen, said)).model_calls) == 6
-    scripted.otherwise = lambda asked: "no"
-    report = await drawn(asking, fresh_citizen, said)
-    assert len(report.model_calls) == 4
-    assert "not asked about what follows" in report.notes[-1]
-
-
-async def test_without_a_model_facts_are_refused(deps: Deps, fresh_citizen: str) -> None:
-    with pytest.raises(InvalidRequest, match="none is configured"):
-        await store_facts(talk(fresh_citizen), deps, NOW)
 
 
 async def test_facts_of_a_shared_conversation_stay_in_its_graph_and_have_its_author(

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.graph_queries import six_queries
 from schemas.commands import Supersede
 from schemas.intention import Filters
 from schemas.memory import Level
@@ -36,56 +35,6 @@ async def crowded(deps: Deps, citizen: str) -> None:
     ]
     links = [relate(citizen, "cup", f"crowd{number}") for number in range(5)]
     await stored(deps, *crowd, *few, *links, relate(citizen, "crowd1", "pot"), now=day(10))
-
-
-@pytest.fixture(params=["members", "sets", "index", "starved"])
-def likeness(request: pytest.FixtureRequest, deps: Deps, monkeypatch: pytest.MonkeyPatch) -> str:
-    """By the members of a label, by either adapter with all of them in reach, and by one where they are not."""
-    if request.param == "index":
-        monkeypatch.setattr(deps.graphs, "_likeness", "index")
-    if request.param != "members":
-        monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
-        monkeypatch.setattr(six_queries, "EXACT_WITHIN", -1)
-    if request.param == "starved":
-        monkeypatch.setattr(six_queries, "OVERFETCH", 1)
-        monkeypatch.setattr(six_queries, "WIDER", 1)
-        monkeypatch.setattr(six_queries, "MIN_POOL", 10)
-    return str(request.param)
-
-
-FILTERS: list[dict[str, Any]] = [
-    {"tags": ["few"]},
-    {"node_types": ["Thing"]},
-    {"node_types": ["Thing", "Memory"], "tags": ["few"], "buckets": ["all"]},
-]
-
-
-@pytest.mark.parametrize("filters", FILTERS)
-@pytest.mark.usefixtures("likeness")
-async def test_all_that_a_question_finds_keeps_to_its_filters_and_none_is_missed(
-    deps: Deps, fresh_citizen: str, filters: dict[str, Any]
-) -> None:
-    await crowded(deps, fresh_citizen)
-    asked: dict[str, Any] = {
-        "filters": filters,
-        "plurality": {"recent": 9, "chance": 9, "matching": 9},
-        "max_results_per_level": 5,
-    }
-    stream = await ask(deps, fresh_citizen, "tea with milk crowd1", **asked)
-    assert set(ids(found(stream))) == FEW
-    level = stream.levels["n1_personal"]
-    assert set(ids(level.vector_results)) == FEW
-    assert {link.source_id for link in level.relationships} <= FEW
-    assert stream.degraded == ()
-
-
-async def test_a_label_that_only_resembles_another_is_another(deps: Deps, fresh_citizen: str) -> None:
-    names = ["a", "ab", "A", 'a"', "a,b", "[a]", "a/b", "ä", " a"]
-    await stored(deps, *(remember(fresh_citizen, f"m{at}", tags=(name,)) for at, name in enumerate(names)))
-    for at, name in enumerate(names):
-        stream = await ask(deps, fresh_citizen, "anything", filters={"tags": [name]})
-        assert ids(found(stream)) == [f"m{at}"]
-        assert found(await ask(deps, fresh_citizen, "anything", filters={"buckets": [name]})) == []
 
 
 async def test_a_filter_sees_the_labels_of_the_moment_that_is_asked_about(deps: Deps, fresh_citizen: str) -> None:

@@ -109,27 +109,6 @@ async def test_a_message_that_an_earlier_release_hid_until_its_time_is_found_whe
         assert (again.stored, again.refused) == (0, 0)
 
 
-async def test_a_clock_that_is_ahead_by_less_than_a_minute_is_no_news(deps: Deps, fresh_citizen: str) -> None:
-    sent = {**said(CODE_WORD), "timestamp": to_datetime(NOW + 30_000_000).isoformat()}
-    report = await hear(deps, fresh_citizen, sent)
-    assert (report.findable, report.notes) == (1, ())
-    assert (await hear(deps, fresh_citizen, sent, now=LATER)).duplicates == 1
-
-
-async def test_an_edit_that_is_stamped_ahead_holds_now(deps: Deps, fresh_citizen: str) -> None:
-    await hear(deps, fresh_citizen, said("The code word is Okapi.", 90, id="m1"), said("It is new.", 200, id="m2"))
-    edits = (
-        said(CODE_WORD, 90, id="m1", edited_at=moment(200).isoformat()),
-        said("It is old.", 200, id="m2", edited_at=moment(201).isoformat()),
-    )
-    report = await hear(deps, fresh_citizen, *edits, now=NOW + 10)
-    assert (report.superseded, report.findable) == (2, 2)
-    assert report.notes == ("2 messages dated ahead of the clock: true from now on",)
-    assert await first(deps, fresh_citizen, "What is the code word of the vault?") == CODE_WORD
-    for at in (NOW + 20, LATER):
-        assert (await hear(deps, fresh_citizen, *edits, now=at)).duplicates == 2
-
-
 @pytest.mark.parametrize("stamp", ["9999-12-31T23:59:59Z", "NaN", "never"])
 async def test_a_stamp_that_is_no_time_of_ours_is_refused_and_told(
     deps: Deps, fresh_citizen: str, stamp: str
@@ -230,13 +209,6 @@ async def test_a_task_of_a_note_is_open_work_until_it_is_ticked(deps: Deps, fres
     assert task is not None
     assert task.resolution_state is ResolutionState.RESOLVED
     assert (await take(deps, fresh_citizen, "house.md", ticked, now=NOW + 3)).stored == 0
-
-
-async def test_rows_that_share_their_id_are_rows_all_the_same(deps: Deps, fresh_citizen: str) -> None:
-    table = "id,note\n7,blue\n7,green\n8,red\n"
-    for stored_now in (3, 0, 0):
-        report = await take(deps, fresh_citizen, "table.csv", table)
-        assert (report.stored, report.refused, report.findable) == (stored_now, 0, stored_now)
 
 
 async def test_a_note_that_is_dated_ahead_is_found_now(deps: Deps, fresh_citizen: str) -> None:

@@ -11,13 +11,9 @@ import pytest
 from api.runtime.runtime import now
 from orchestration.dependencies import Conversations, Deps
 from orchestration.ingestion import hearing
-from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import ParsedFiles
+from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.hearing import NewMessages
-from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job
-from orchestration.writing import erasure
-from schemas.commands import EraseEpisode
 from schemas.memory import Level
 from schemas.responses import HeardReport
 from schemas.temporal import END_OF_TIME
@@ -126,22 +122,6 @@ async def test_another_process_that_stores_meanwhile_moves_the_rest_behind(
     assert await in_order(deps, fresh_citizen) == ["first 0", "theirs 1", "ours 2", "ours 3"]
 
 
-async def test_two_processes_by_turns_lose_nothing_and_store_nothing_twice(deps: Deps, fresh_citizen: str) -> None:
-    """Each keeps what it knows of the conversation, which the other makes out of date."""
-    both = (replace(deps, conversations=Conversations()), replace(deps, conversations=Conversations()))
-    for number in range(8):
-        await hear(both[number // 2 % 2], fresh_citizen, messages(f"message {number}"))
-    assert (await hear(both[0], fresh_citizen, messages(*numbered(4, 8)))).duplicates == 4
-    assert await in_order(deps, fresh_citizen) == numbered(0, 8)
-
-
-async def test_a_conversation_that_was_erased_begins_anew(deps: Deps, fresh_citizen: str) -> None:
-    await hear(deps, fresh_citizen, messages(*numbered(0, 3)))
-    await erasure.erase(EraseEpisode(citizen_id=fresh_citizen, episode_id="talk"), deps, now(), None)
-    assert (await hear(deps, fresh_citizen, messages(*numbered(0, 3)))).stored == 3
-    assert await in_order(deps, fresh_citizen) == numbered(0, 3)
-
-
 async def test_an_edited_message_supersedes_its_turn_and_the_history_has_both(
     deps: Deps, fresh_citizen: str
 ) -> None:
@@ -191,17 +171,3 @@ async def test_a_bad_message_is_refused_with_its_reason_and_loses_no_other(deps:
     assert any("ahead of the clock" in note for note in report.notes)
     assert any("order of the list is kept" in note for note in report.notes)
     assert await in_order(deps, fresh_citizen) == ["good", "also good", "earlier", "ahead"]
-
-
-async def test_what_the_former_code_stored_is_known_again(deps: Deps, fresh_citizen: str) -> None:
-    """It stored every turn of a list under its position, in one session, whatever the pauses."""
-    turns = tuple(
-        Turn(f"D1:{number + 1}", ("user", "assistant")[number % 2], text, extra={"id": text})
-        for number, text in enumerate(numbered(0, 6))
-    )
-    former = Episode("talk", fresh_citizen, (Session("session_1", "session 1", None, turns),))
-    await ingest(ParsedFiles((former,)), deps, now())
-    for sent in (messages(*numbered(0, 6), ids=True), messages(*numbered(0, 6)), messages(*numbered(3, 6))):
-        assert (await hear(deps, fresh_citizen, sent)).duplicates == len(sent)
-    assert (await hear(deps, fresh_citizen, messages(*numbered(4, 8), ids=True))).stored == 2
-    assert await in_order(deps, fresh_citizen) == numbered(0, 8)

@@ -86,36 +86,6 @@ async def test_a_turn_that_asks_and_tells_tells(deps: Deps, fresh_citizen: str) 
     assert told(stream) == [text]
 
 
-async def test_a_turn_that_asks_and_tells_does_not_answer_the_same_question(
-    deps: Deps, fresh_citizen: str
-) -> None:
-    text, prefers = "I want a book for the train. What would you suggest?", "I like short books about the sea."
-    await hear(deps, fresh_citizen, ("user", prefers), ("user", text))
-    assert told(await ask(deps, fresh_citizen, text)) == [prefers]
-    assert text in told(await ask(deps, fresh_citizen, "Where do I want to read the book?"))
-
-
-async def test_who_asks_what_was_asked_finds_it(deps: Deps, fresh_citizen: str) -> None:
-    await hear(deps, fresh_citizen, ("user", OVEN), ("user", "How old is my oven?"))
-    assert told(await ask(deps, fresh_citizen, "What did I ask about the oven?"))[0] == "How old is my oven?"
-
-
-async def test_a_conversation_of_questions_only_fits_nothing(deps: Deps, fresh_citizen: str) -> None:
-    asked = ("Where do I live?", "Who is my dentist?", "What is my bank account number?", "👍")
-    await hear(deps, fresh_citizen, *(("user", text) for text in asked))
-    stream = await ask(deps, fresh_citizen, "Who is my dentist?")
-    assert (stream.nothing_fits, told(stream)) == (True, [])
-    assert len(await steps(deps, fresh_citizen)) == len(asked)
-
-
-async def test_an_edited_question_that_tells_is_found(deps: Deps, fresh_citizen: str) -> None:
-    sent = [{"role": "user", "content": "Who is my dentist?", "id": "m1"}]
-    await hearing.hear_messages(NewMessages(fresh_citizen, "talk", sent), Job(deps, now()))
-    edited = [{"role": "user", "content": "Doctor Berg is my dentist.", "id": "m1"}]
-    await hearing.hear_messages(NewMessages(fresh_citizen, "talk", edited), Job(deps, now()))
-    assert told(await ask(deps, fresh_citizen, "Who is my dentist?")) == ["Doctor Berg is my dentist."]
-
-
 async def test_the_running_message_is_never_its_own_answer(deps: Deps, fresh_citizen: str) -> None:
     text = "Tom drinks his tea with milk, tell me whether he likes cake."
     await hear(deps, fresh_citizen, ("user", "Tom likes apple cake."), talk="before")

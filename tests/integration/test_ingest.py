@@ -15,8 +15,6 @@ from orchestration.identifiers import person_id
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import ingest
-from orchestration.ingestion.storing import chunks
-from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.responses import IngestReport
@@ -25,7 +23,6 @@ from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import listing, reader, records, rows
-from tests.builders import LINK_METADATA
 
 LINKS = Query(
     "test_links",
@@ -128,13 +125,6 @@ async def test_interrupted_ingestion_is_completed_by_the_next(deps: Deps, fresh_
     assert len(await linked(deps, fresh_citizen, "NEXT")) == 199
 
 
-async def test_people_are_shared_between_conversations(deps: Deps, fresh_citizen: str) -> None:
-    await ingest(chat(fresh_citizen, 2), deps, now())
-    report = await ingest(chat(fresh_citizen, 4, name="other"), deps, now())
-    assert figures(report) == (13, 2, 0)
-    assert report.persons == 2
-
-
 async def test_changed_content_under_the_same_id_is_refused_with_the_reason(
     deps: Deps, fresh_citizen: str
 ) -> None:
@@ -146,41 +136,6 @@ async def test_changed_content_under_the_same_id_is_refused_with_the_reason(
     report = await ingest(talk("after"), deps, now())
     assert figures(report) == (0, 8, 1)
     assert report.faults[0].startswith("talk:D1:1: is stored with other content")
-
-
-async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen: str) -> None:
-    lines: list[dict[str, Any]] = [
-        {"command": "remember", "id": "a", "name": "a", "valid_at": "2024-01-01", "mood": 1},
-        {"command": "supersede", "id": "a", "description": "new", "effective_at": "2024-02-01T00:00:00Z"},
-        {"command": "remember", "id": "b", "name": "b"},
-        {"command": "relate", "source_id": "a", "target_id": "b", "relation_type": "HELPS", **LINK_METADATA},
-        {"command": "relate", "source_id": "a", "target_id": "nobody", "relation_type": "HELPS", **LINK_METADATA},
-        {"command": "remember", "id": "nobody", "name": "too late"},
-    ]
-    text = "\n".join(json.dumps(line) for line in lines)
-    intake = parse("commands", FileSet("life", (File("life.jsonl", text),), fresh_citizen))
-    report = await ingest(intake, deps, now())
-    assert figures(report) == (5, 0, 1)
-    assert report.faults == ("a|HELPS|nobody: target_id nobody is not a memory of this graph, or was retracted",)
-    assert any("unknown fields were kept in extra: mood" in note for note in report.notes)
-    assert sum("valid_at had no time zone" in note for note in report.notes) == 1
-    again = await ingest(intake, deps, now())
-    assert figures(again) == (1, 5, 0)
-    history = await reader.history(deps.graph(graph_name(Level.N1, fresh_citizen)), "a")
-    assert len(history) == 3
-
-
-async def test_notes_become_documents_with_their_sections(deps: Deps, fresh_citizen: str) -> None:
-    files = (
-        File("a.md", "---\ndate: 2024-03-01\n---\n# One\nSee [[b]].\n## Part\nText #tag\n## Next\n"),
-        File("deep/b.md", "Nothing."),
-    )
-    intake = parse("markdown", FileSet("notes", files, fresh_citizen))
-    report = await ingest(intake, deps, now())
-    assert (report.memories, report.links, *figures(report)) == (4, 4, 8, 0, 0)
-    assert await linked(deps, fresh_citizen, "MENTIONS") == [("notes:a.md", "notes:deep/b.md")]
-    assert len(await linked(deps, fresh_citizen, "PART_OF")) == 2
-    assert figures(await ingest(intake, deps, now())) == (0, 8, 0)
 
 
 @pytest.mark.parametrize("form", ["messages", "locomo", "markdown", "commands"])
@@ -201,19 +156,6 @@ async def test_a_malformed_file_stores_nothing(deps: Deps, fresh_citizen: str, f
     with pytest.raises(InvalidRequest, match=r"f\.x"):
         await ingest(parse(form, FileSet("f", (File("f.x", good[form]),), fresh_citizen)), deps, now())
     assert graph_name(Level.N1, fresh_citizen) not in await deps.graphs.existing()
-
-
-def test_chunks_keep_links_behind_their_ends(fresh_citizen: str) -> None:
-    seen: set[str] = set()
-    for item in chat(fresh_citizen, 130).items:
-        for chunk in chunks(item.commands()):
-            memories = [command for command in chunk if isinstance(command, Remember)]
-            assert len(memories) <= 50
-            assert chunk[: len(memories)] == memories
-            seen |= {command.id or "" for command in memories}
-            for command in chunk:
-                if isinstance(command, Relate):
-                    assert {command.source_id, command.target_id} <= seen
 
 
 def met_on(citizen: str, name: str, *days: int) -> ParsedFiles:

@@ -248,14 +248,6 @@ async def test_every_answer_is_that_of_a_service_that_keeps_none(
     await Life((kept, other, plain), chance).live()
 
 
-async def test_of_random_histories_many_answers_are_kept_ones(kept: Deps, other: Deps, plain: Deps) -> None:
-    lives = [Life((kept, other, plain), Random(seed)) for seed in range(4)]
-    for life in lives:
-        await life.live()
-    assert sum(life.hits for life in lives) >= 5
-    assert sum(life.written for life in lives) >= 10
-
-
 # --- when an answer is kept -----------------------------------------------------------------------------------
 
 
@@ -268,17 +260,6 @@ async def test_an_answer_is_kept_and_sent_again_as_it_was(
     assert [one.was_kept for one in answers] == [False, True, True]
     assert (other.connection.answers.hits, other.connection.answers.misses) == (2, 1)
     assert len({one.stream.stream_id for one in answers}) == 3
-
-
-async def test_other_forms_and_another_name_of_the_asker_find_the_same_answer(
-    other: Deps, plain: Deps, boat: str
-) -> None:
-    await both(other, plain, boat)
-    ways: tuple[dict[str, Any], ...] = ({"form": "references"}, {"form": "compact"}, {"max_tokens": 900}, {})
-    for how in ways:
-        answer, _ = await both(other, plain, boat, intention_id="a name of its own", **how)
-        assert answer.was_kept, how
-        assert answer.stream.intention_id == "a name of its own"
 
 
 @pytest.mark.parametrize(
@@ -302,11 +283,6 @@ async def test_what_hangs_on_chance_or_on_the_moment_of_asking_is_not_kept(
     assert len(other.connection.answers) == 0
 
 
-async def test_a_question_about_a_named_day_is_kept(other: Deps, plain: Deps, boat: str) -> None:
-    text = "Where did the blue boat sleep on 10 April 2026?"
-    assert [(await both(other, plain, boat, text))[0].was_kept for _ in range(2)] == [False, True]
-
-
 async def test_an_answer_with_something_missing_is_not_kept(other: Deps, plain: Deps, boat: str) -> None:
     @contextmanager
     def late(name: str) -> Iterator[None]:
@@ -319,32 +295,6 @@ async def test_an_answer_with_something_missing_is_not_kept(other: Deps, plain: 
     other.connection.around = nullcontext
     answer, _ = await both(other, plain, boat)
     assert not answer.was_kept
-
-
-async def test_with_no_room_nothing_is_kept(plain: Deps, boat: str) -> None:
-    assert [(await ask(plain, boat)).was_kept for _ in range(2)] == [False, False]
-    assert (plain.connection.answers.hits, plain.connection.answers.misses) == (0, 0)
-
-
-async def test_more_levels_and_fewer_are_different_questions(
-    kept: Deps, other: Deps, plain: Deps, boat: str
-) -> None:
-    shared = remember(boat, f"shared-{boat}", description="The blue boat sleeps in a secret cave", level=Level.N2)
-    await stored(kept, shared)
-    _, said = await both(other, plain, boat, query_levels=["N1", "N2"])
-    assert "secret cave" in str(said)
-    for levels in (["N1"], ["N1", "N3"]):
-        own, said = await both(other, plain, boat, query_levels=levels)
-        assert not own.was_kept
-        assert "secret cave" not in str(said)
-
-
-async def test_what_was_assumed_in_reading_the_request_is_told_to_whom_it_concerns(other: Deps, boat: str) -> None:
-    asked = RetrievalIntention(citizen_id=boat, query_text=QUESTION)
-    noted = asked.with_note("N2 is left out: this key may not read it")
-    for intention, notes in ((noted, 1), (asked, 0), (noted, 1)):
-        answer = await retrieve(intention, other, NOW + HOUR)
-        assert sum("may not read" in note for note in answer.stream.notes) == notes
 
 
 async def test_each_answer_leaves_a_note_of_its_own(other: Deps, plain: Deps, boat: str) -> None:

@@ -97,14 +97,6 @@ async def test_a_memory_that_knows_of_that_time_takes_nothing(deps: Deps, fresh_
     assert await texts(deps, fresh_citizen, 6) == {SAID[2][2], SAID[3][2]}
 
 
-async def test_sent_again_it_stores_nothing_and_what_came_later_goes_on(deps: Deps, fresh_citizen: str) -> None:
-    await replay(deps, fresh_citizen, messages(*SAID[:3]))
-    assert (await replay(deps, fresh_citizen, messages(*SAID[:3]))).stored == 0
-    await replay(deps, fresh_citizen, messages(*SAID))
-    assert await texts(deps, fresh_citizen, 10) == {text for *_, text in SAID}
-    assert await texts(deps, fresh_citizen, 3) == {text for *_, text in SAID[:2]}
-
-
 @pytest.mark.parametrize(
     ("told", "fault"),
     [
@@ -118,17 +110,6 @@ async def test_what_has_no_time_or_lies_ahead_is_refused(
     with pytest.raises(InvalidRequest, match=fault):
         await replay(deps, fresh_citizen, told)
     assert found(await ask(deps, fresh_citizen, "anything", now=ASKED)) == []
-
-
-async def test_many_messages_of_one_day_rise_strictly(deps: Deps, fresh_citizen: str) -> None:
-    told = messages(*((3, "Ada", f"Lisbon, thought {number}.") for number in range(120)))
-    assert (await replay(deps, fresh_citizen, told)).refused == 0
-    assert await texts(deps, fresh_citizen, 2.9) == set()
-    clock = await read_clock(graph(deps, fresh_citizen), 0)
-    assert day(3) <= clock < day(3) + 10_000
-    seen = found(await ask(deps, fresh_citizen, "Lisbon thought", max_results_per_level=100))
-    times = [one.created_at for one in seen]
-    assert len(set(times)) == len(times)
 
 
 @pytest.mark.parametrize("again", ["at the same moment", "later"])

@@ -11,7 +11,6 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
-from orchestration.insertion import apply
 from orchestration.resonance.ask import resonate
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
@@ -31,7 +30,7 @@ from substrate.likeness import port
 from substrate.likeness.elements import WHOLE, Role, Vector, join_name, pack, set_name, set_names, split_name
 from substrate.likeness.vector_sets import VectorSets
 from substrate.store import moved_vectors
-from tests.integration.store import ask, day, history, ids, moment, remember, stored
+from tests.integration.store import ask, day, ids, moment, remember, stored
 
 TEXTS = ("the old harbour", "bread from the oven", "a letter from Lisbon", "snow on the ridge", "the harbour bell")
 THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": moment(3)}
@@ -178,29 +177,6 @@ async def test_a_write_into_a_set_that_cannot_be_used_succeeds(deps: Deps, fresh
     assert (await nearest(deps, fresh_citizen, TEXTS[1]))[0] == "m1"
 
 
-async def test_a_write_that_is_refused_leaves_no_vector(
-    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await told(deps, fresh_citizen)
-    before = sorted(await names_in(deps, fresh_citizen))
-    [other] = await apply([remember(fresh_citizen, "m1", name="another text", valid_at=moment(1))], deps, day(2))
-    [same] = await apply([remember(fresh_citizen, "m2", name=TEXTS[2], valid_at=moment(1))], deps, day(2))
-    assert (other.status, same.duplicate) == ("refused", True)
-    assert sorted(await names_in(deps, fresh_citizen)) == before
-    prepare = moved_vectors.prepare
-
-    async def erase_first(*given: Any) -> moved_vectors.Moving:
-        monkeypatch.setattr(moved_vectors, "prepare", prepare)
-        prepared = await prepare(*given)
-        await erase(EraseMemory(citizen_id=fresh_citizen, id="m0"), deps, day(3), deps.directory)
-        return prepared
-
-    monkeypatch.setattr(moved_vectors, "prepare", erase_first)
-    [corrected] = await apply([Correct(citizen_id=fresh_citizen, id="m0", name="a hidden place")], deps, day(4))
-    assert corrected.status == "refused"
-    assert sorted(await names_in(deps, fresh_citizen)) == before[1:]
-
-
 async def test_what_is_restored_while_its_set_is_filled_is_of_the_present(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,19 +196,6 @@ async def test_what_is_restored_while_its_set_is_filled_is_of_the_present(
     assert "m1" in {owner for owner, _ in await marked(deps, fresh_citizen)}
 
 
-async def test_a_vector_without_its_record_answers_nothing(deps: Deps, fresh_citizen: str) -> None:
-    await told(deps, fresh_citizen)
-    graph = graph_of(deps, fresh_citizen)
-    embedding = await deps.embedder.embed_query("the old harbour")
-    strays = [Vector("nobody", "k", embedding), Vector("m1", "of another text", embedding)]
-    await port.add(deps.connection, graph.name, strays)
-    found = await port.nearest(deps.connection, graph.name, Search(embedding, 9))
-    assert {"nobody", "m1"} <= {near.owner for near in found}
-    answer = await nearest(deps, fresh_citizen, "the old harbour")
-    assert answer[0] == "m0"
-    assert sorted(answer) == sorted(f"m{place}" for place in range(len(TEXTS)))
-
-
 async def test_a_text_that_holds_again_is_of_the_present_again(deps: Deps, fresh_citizen: str) -> None:
     await told(deps, fresh_citizen)
 
@@ -246,17 +209,6 @@ async def test_a_text_that_holds_again_is_of_the_present_again(deps: Deps, fresh
     await stored(deps, Retract(citizen_id=fresh_citizen, id="m2"), now=day(7))
     assert {owner for owner, _ in first - await marked(deps, fresh_citizen)} == {"m2"}
     await stored(deps, Undo(citizen_id=fresh_citizen, id="m2"), now=day(8))
-    assert await marked(deps, fresh_citizen) == first
-
-
-async def test_a_text_that_is_told_of_the_past_too_stays_of_the_present(deps: Deps, fresh_citizen: str) -> None:
-    await told(deps, fresh_citizen)
-    whose: dict[str, Any] = {"citizen_id": fresh_citizen, "id": "m0"}
-    await stored(deps, Supersede(**whose, name="a garden in May", effective_at=moment(4)), now=day(5))
-    first = await marked(deps, fresh_citizen)
-    stretch: dict[str, Any] = {"valid_from": moment(2), "valid_to": moment(3)}
-    await stored(deps, Correct(**whose, name="a garden in May", **stretch), now=day(6))
-    assert len(await history(deps, fresh_citizen, "m0")) > 2
     assert await marked(deps, fresh_citizen) == first
 
 

@@ -11,7 +11,6 @@ from orchestration.identifiers import link_name
 from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND, Retract
 from schemas.memory import Level, LinkRecord
-from schemas.temporal import to_datetime
 from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 from tests.integration.store import NOW, ask, day, links, moment, relate, remember, send, stored
@@ -183,35 +182,6 @@ async def test_a_withdrawn_link_is_no_more_corrected_and_may_hold_again(
     records = [one for one in await history(deps, fresh_citizen, link_id) if one.expired_at is None]
     held = [(one.valid_at, one.invalid_at, one.energy) for one in records]
     assert held == [(moment(1), moment(12), 0.7), (moment(14), None, 0.2)]
-
-
-async def test_a_link_that_was_corrected_is_known_when_its_first_form_is_sent_again(
-    deps: Deps, fresh_citizen: str
-) -> None:
-    link_id = await joined(deps, fresh_citizen)
-    await stored(deps, change(fresh_citizen, "correct_link", link_id, energy=0.1), now=day(10))
-    (receipt,) = await send(deps, relate(fresh_citizen, "a", "b", valid_at=moment(1)), now=day(11))
-    assert (receipt.duplicate, receipt.version) == (True, 1)
-
-
-async def test_a_link_may_join_a_memory_to_itself(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "a"), relate(fresh_citizen, "a", "a"), now=day(2))
-    await stored(deps, change(fresh_citizen, "correct_link", "a|NEXT|a", energy=0.1), now=day(10))
-    assert [one.energy for one in await history(deps, fresh_citizen, "a|NEXT|a")] == [0.7, 0.1]
-
-
-async def test_time_never_goes_back_even_when_the_clock_does(deps: Deps, fresh_citizen: str) -> None:
-    link_id = await joined(deps, fresh_citizen)
-    receipts = [
-        receipt
-        for number, back in enumerate((9, 3, 7))
-        for receipt in await stored(
-            deps, change(fresh_citizen, "correct_link", link_id, energy=number / 10), now=day(back)
-        )
-    ]
-    base = day(9)
-    assert [receipt.created_at for receipt in receipts] == [to_datetime(base + step) for step in range(3)]
-    assert [one.energy for one in await links(deps, fresh_citizen)] == [0.2]
 
 
 @pytest.mark.parametrize("own_id", [False, True])

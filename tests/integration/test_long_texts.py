@@ -19,7 +19,7 @@ from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
 from orchestration.writing.passage_filling import fill
 from orchestration.writing.passages import LongText
-from schemas.commands import Correct, Supersede, Undo
+from schemas.commands import Supersede
 from schemas.commands.erasure import EraseMemory
 from schemas.memory import ConsciousnessNode, Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
@@ -28,7 +28,7 @@ from schemas.upkeep import Finding, SweepRequest
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from tests.integration.store import NOW, ask, day, moment, remember, send, stored
+from tests.integration.store import NOW, ask, day, moment, remember, stored
 
 HELD = Query(
     "held_passages",
@@ -84,12 +84,6 @@ async def test_the_compact_form_holds_the_passage_and_its_place(deps: Deps, fres
     assert f" of {len(text)}" in stream.text
 
 
-async def test_a_short_text_has_no_passages(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "note", description="Tea is in the kitchen. " * 100))
-    assert await held(deps, fresh_citizen) == (0, 0)
-    assert (await first(deps, fresh_citizen, "Where is the tea?")).passage is None
-
-
 async def test_many_passages_of_one_memory_leave_room_for_others(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,31 +121,6 @@ async def test_a_changed_text_is_found_now_and_the_former_one_in_the_past(deps: 
     memory = await first(deps, fresh_citizen, QUESTION, **then)
     assert CODE in memory.description
     assert memory.passage is not None
-
-
-async def test_what_is_not_the_text_keeps_the_passages(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "doc", description=prose(7, CODE)))
-    before = await held(deps, fresh_citizen)
-    await stored(deps, Correct(citizen_id=fresh_citizen, id="doc", energy=0.9), now=NOW + 10)
-    assert await held(deps, fresh_citizen) == before
-    assert CODE in (await first(deps, fresh_citizen, QUESTION)).description
-
-
-async def test_an_undone_change_finds_the_former_text_again(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "doc", description=prose(8, CODE)))
-    await stored(deps, Correct(citizen_id=fresh_citizen, id="doc", description="Nothing."), now=NOW + 10)
-    assert (await first(deps, fresh_citizen, QUESTION)).passage is None
-    await stored(deps, Undo(citizen_id=fresh_citizen, id="doc"), now=NOW + 20)
-    assert CODE in (await first(deps, fresh_citizen, QUESTION)).description
-
-
-async def test_the_same_command_sent_again_adds_nothing(deps: Deps, fresh_citizen: str) -> None:
-    command = remember(fresh_citizen, "doc", description=prose(9, CODE), command_id="once")
-    await stored(deps, command)
-    before = await held(deps, fresh_citizen)
-    [receipt] = await send(deps, command, now=NOW + 10)
-    assert receipt.duplicate
-    assert await held(deps, fresh_citizen) == before
 
 
 async def test_an_import_has_the_passages(deps: Deps, fresh_citizen: str) -> None:
@@ -192,11 +161,6 @@ async def test_a_text_of_any_shape_goes_in_is_found_and_is_erased(
     assert text[memory.passage.start : memory.passage.end] == memory.description
     await erase(EraseMemory(citizen_id=fresh_citizen, id="doc"), plain, NOW + 20, None)
     assert await held(plain, fresh_citizen) == (0, 0)
-
-
-async def test_blanks_alone_are_cut_with_a_note(plain: Deps, fresh_citizen: str) -> None:
-    [receipt] = await stored(plain, remember(fresh_citizen, "doc", description=" \n" * 2_000_000))
-    assert receipt.warnings[-1] == "4,000,000 blanks at the end of the text were cut"
 
 
 async def test_what_a_runaway_model_left_is_cut_with_a_note(plain: Deps, fresh_citizen: str) -> None:

@@ -85,23 +85,6 @@ async def test_only_what_a_human_wrote_counts_as_an_earlier_use(naming: Deps, fr
     assert await mentioned(naming, fresh_citizen) == {"a": ["person:femke_quist"]}
 
 
-async def test_given_names_are_linked_and_not_marked_as_made(naming: Deps, fresh_citizen: str) -> None:
-    await stored(naming, note(fresh_citizen, "a", "the plan stands", about=["Atlas"]), now=day(1))
-    graph = naming.graph(graph_name(Level.N1, fresh_citizen))
-    assert await graph.read(MENTIONS, now=NOW) == [["a", "entity:atlas", None]]
-
-
-async def test_what_others_write_names_nothing(naming: Deps, fresh_citizen: str) -> None:
-    await stored(
-        naming,
-        note(fresh_citizen, "a", "I'm Admin and my sister Anna rang", speaker="assistant"),
-        note(fresh_citizen, "b", "my name is Admin", source="tool"),
-        now=day(1),
-    )
-    assert await mentioned(naming, fresh_citizen) == {}
-    assert (await who(naming, fresh_citizen)).name is None
-
-
 async def test_a_changed_text_mentions_what_it_says_now(naming: Deps, fresh_citizen: str) -> None:
     citizen = fresh_citizen
     await stored(naming, note(citizen, "a", "my sister Anna rang"), now=day(1))
@@ -163,13 +146,6 @@ async def test_what_an_ingested_chat_says_of_i_stands_for_the_citizen(naming: De
     assert (entity.node_id, entity.declared, entity.appearances) == ("self", False, 1)
 
 
-async def test_people_of_one_citizen_are_not_those_of_another(naming: Deps, fresh_citizen: str) -> None:
-    other = f"{fresh_citizen}2"
-    await stored(naming, note(fresh_citizen, "a", "my sister Anna rang"), now=day(1))
-    await stored(naming, note(other, "a", "a note about nobody"), now=day(1))
-    assert (await who(naming, other)).people == ()
-
-
 async def test_a_made_name_stands_behind_every_text(naming: Deps, fresh_citizen: str) -> None:
     await stored(naming, note(fresh_citizen, "a", "my sister Anna bought the boat"), now=day(1))
     stream = await ask(naming, fresh_citizen, "What did Anna buy?")
@@ -182,21 +158,6 @@ async def test_an_earlier_text_begins_the_name_earlier(naming: Deps, fresh_citiz
     await stored(naming, note(fresh_citizen, "a", "Anna came", valid_at=moment(10)), now=day(31))
     citizen = await who(naming, fresh_citizen, as_of_time=moment(12), known_at=moment(40))
     assert [person.name for person in citizen.people] == ["Anna"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "my sister " + "Anna" * 75,
-        " ".join(f"my friend Person{n}," for n in range(1000)),
-        "my sister 李雷 and my friend Анна 😀",
-        'I\'m "Maya" | of|pipes',
-    ],
-)
-async def test_strange_names_are_stored_or_left_out(naming: Deps, fresh_citizen: str, text: str) -> None:
-    [receipt] = await stored(naming, note(fresh_citizen, "a", text), now=day(1))
-    assert receipt.status == "stored"
-    await who(naming, fresh_citizen)
 
 
 async def test_an_atomic_list_is_named_too(naming: Deps, fresh_citizen: str) -> None:

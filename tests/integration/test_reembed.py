@@ -28,12 +28,12 @@ from schemas.upkeep import ReembedReport, SweepRequest
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
-from substrate.graphs import filling, reembedding, registry
+from substrate.graphs import filling, registry
 from substrate.graphs.names import graph_name
-from substrate.graphs.registry import FILLING, Graphs, read_stamp
+from substrate.graphs.registry import FILLING, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.likeness.elements import Role, set_name
-from tests.integration.store import NOW, ask, found, ids, moment, remember, send, stored
+from tests.integration.store import NOW, ask, ids, moment, remember, send, stored
 
 SMALL = "tests.integration.small_embedder:Small"
 OTHER = "tests.integration.small_embedder:Other"
@@ -275,44 +275,6 @@ async def test_broken_off_at_any_write_the_same_call_completes_it(
         assert place > 10
 
 
-async def test_a_run_to_one_model_can_be_given_up_for_another_or_for_none(
-    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with open_store(SMALL) as deps:
-        await told(deps)
-        for wanted in (SMALL, "none", OTHER):
-            with monkeypatch.context() as patched, suppress(Broken):
-                patched.setattr(reembedding, "switch_generation", broken)
-                await reembedded(deps, SLOW)
-            misfit = Graphs(deps.connection, model="slow", dimension=32)
-            with pytest.raises(StoreMisfit, match="being re-embedded") as said:
-                await misfit.for_reading("citizen_ada")
-            assert "substrate reembed" in said.value.remedy
-            await reembedded(deps, wanted)
-            assert sum((await labels(deps.connection)).values()) == 17
-
-
-async def broken(*_: Any) -> bool:
-    raise Broken
-
-
-async def test_a_store_without_vectors_gets_them_and_can_be_rid_of_them(open_store: OpenStore) -> None:
-    async with open_store("none") as deps:
-        await told(deps)
-        assert await covered(deps) == (18, 18, 0)
-        await reembedded(deps, OTHER)
-        with pytest.raises(StoreMisfit, match="written with the embedding other"):
-            await Graphs(deps.connection, model="none", dimension=0).for_reading("citizen_ada")
-    async with open_store(OTHER) as deps:
-        assert (await alike(deps, "cedar"))[0] == "cedar"
-        assert await covered(deps) == (18, 18, 18)
-        await reembedded(deps, "none")
-    async with open_store("none") as deps:
-        stream = await ask(deps, "ada", "cedar", now=NOW + 5000)
-        assert found(stream)[0].node_id == "cedar"
-        assert (await covered(deps))[2] == 0
-
-
 async def test_a_sweep_under_another_model_says_that_the_embeddings_are_stale_and_no_more(
     open_store: OpenStore,
 ) -> None:
@@ -324,18 +286,3 @@ async def test_a_sweep_under_another_model_says_that_the_embeddings_are_stale_an
         assert report.findings_by_kind["embedding_stale"] == 1
         assert "embedding_missing" not in report.findings_by_kind
         assert any("substrate reembed" in finding.message for finding in report.findings)
-
-
-async def test_the_passages_of_long_texts_get_new_vectors_too(open_store: OpenStore) -> None:
-    text = "\n\n".join(
-        f"Page {number} is about the {word}. {'It is so. ' * 30}" for number, word in enumerate(2 * WORDS)
-    )
-    async with open_store(SMALL) as deps:
-        await stored(deps, remember("ada", "book", description=text))
-        before = await labels(deps.connection)
-        await reembedded(deps, OTHER)
-        after = await labels(deps.connection)
-        assert after == {"TraceB": before["Trace"], "PassageTraceB": before["PassageTrace"]}
-    async with open_store(OTHER) as deps:
-        [book] = found(await ask(deps, "ada", "Which page is about the marsh?", now=NOW + 5000))
-        assert book.passage is not None

@@ -13,7 +13,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from orchestration.dependencies import Deps
-from schemas.errors import Fault, InvalidRequest
+from schemas.errors import InvalidRequest
 from schemas.stream import ConsciousnessStream
 from substrate.inference.rerankers import Reranker, open_reranker
 from tests.integration.conftest import PATIENT_S
@@ -86,13 +86,6 @@ def ordering(asked: dict[str, Any]) -> str:
         return '{"entities": []}'
     lakes = [one["n"] for one in shown["memories"] if "lake" in one["text"]]
     return orjson.dumps({"order": [99, *reversed(lakes), 0, -1]}).decode()
-
-
-@pytest.mark.parametrize("way", ["mmr", "rrf"])
-async def test_an_order_without_a_model_keeps_all_that_was_found(way: str, deps: Deps, birds: str) -> None:
-    had, again = await ask(deps, birds, QUESTION), await ask(deps, birds, QUESTION, rerank=way)
-    assert sorted(order(again)) == sorted(order(had))
-    assert (again.model_calls, again.degraded) == ((), ())
 
 
 async def test_a_language_model_orders_only_what_it_was_shown(
@@ -175,18 +168,3 @@ async def test_an_order_by_what_is_not_configured_is_refused(
     with pytest.raises(InvalidRequest) as refused:
         await ask(deps, birds, QUESTION, rerank=way)
     assert setting in refused.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("path", "error"),
-    [
-        (f"{HERE}:Unbuildable", Fault),
-        (f"{HERE}:QUESTION", InvalidRequest),
-        (f"{HERE}:Missing", InvalidRequest),
-        ("no.such.module:Class", InvalidRequest),
-        ("nothing", InvalidRequest),
-    ],
-)
-def test_a_class_that_cannot_rerank_is_refused_when_it_is_opened(path: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        open_reranker(path)

@@ -374,51 +374,6 @@ async def test_an_unsatisfied_drive_brings_its_nodes_and_its_bias(deps: Deps, fr
     assert any("has no drive hunger" in note for note in content.notes)
 
 
-async def test_a_citizen_feels_as_its_state_says_when_the_window_names_nothing(
-    deps: Deps, fresh_citizen: str
-) -> None:
-    kai = await told(deps, fresh_citizen)
-    felt = {"loneliness": 0.6, "curiosity": 0.2}
-    await change_state(kai, StateChange(emotion_vector=felt), deps, NOW)
-    answer = await ask(deps, kai, focus="egor")
-    assert (answer.signal.emotion, answer.signal.intensity) == ("loneliness", 0.6)
-    assert order(answer)[0] == "c9"
-
-
-async def test_a_citizen_with_nothing_gets_an_empty_answer_and_no_graph(deps: Deps, fresh_citizen: str) -> None:
-    answer = await ask(deps, fresh_citizen, window=["egor"], emotion="joy")
-    assert order(answer) == []
-    assert any("nothing was remembered" in note for note in answer.notes)
-    assert not await deps.graphs.for_reading(f"citizen_{fresh_citizen}")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [".org", 'mind-protocol.org (a|b) -c "d', "'; DROP", "🙂🙂", "the and of", "%x% => @y:{z}", "a\tb\n`c`"],
-)
-async def test_no_text_upsets_the_search_behind(deps: Deps, kai: str, text: str) -> None:
-    for where in ({"query_text": text}, {"window": [text]}, {"focus": text}, {"nodes": [text]}):
-        answer = await ask(deps, kai, **where)
-        assert answer.degraded == ()
-    assert (await ask(deps, kai, relations=[f"{text}|LIKES|{text}".replace("a|b", "ab")])).degraded == ()
-
-
-async def test_a_large_window_is_read_at_its_end_and_says_so(deps: Deps, kai: str) -> None:
-    answer = await ask(deps, kai, window=["joy " * 5000, "kai felt lonely"])
-    assert answer.signal.nodes == ("Kai",)
-    assert any("only the last 288 words" in note for note in answer.notes)
-
-
-async def test_an_embedding_of_another_length_is_refused_in_words(deps: Deps, kai: str) -> None:
-    with pytest.raises(InvalidRequest, match="query_embedding has 3 numbers"):
-        await ask(deps, kai, query_embedding=[0.1, 0.2, 0.3])
-
-
-async def test_weights_on_channels_that_are_silent_are_refused(deps: Deps, kai: str) -> None:
-    with pytest.raises(InvalidRequest, match="every channel that the signal has a value for has weight 0"):
-        await ask(deps, kai, nodes=["Kai"], weights={**ONLY, "emotion": 1})
-
-
 weights = st.fixed_dictionaries({name: st.sampled_from((0.0, 0.3, 1.0, 1e6)) for name in CHANNELS}).filter(
     lambda said: bool(said["nodes"] or said["recency"])
 )

@@ -368,15 +368,6 @@ async def test_only_the_levels_asked_for_are_read(deps: Deps, fresh_citizen: str
     assert stream.degraded == ()
 
 
-@pytest.mark.parametrize("limit", [1, 3, 100])
-async def test_a_limit_holds_for_each_query(deps: Deps, fresh_citizen: str, limit: int) -> None:
-    memories = [remember(fresh_citizen, f"walk {number}") for number in range(8)]
-    chain = [relate(fresh_citizen, f"walk {number}", f"walk {number + 1}") for number in range(7)]
-    await stored(deps, *memories, *chain)
-    results = (await ask(deps, fresh_citizen, "walk", max_results_per_level=limit)).levels["n1_personal"]
-    assert len(results.vector_results) == len(results.graph_results) == min(limit, 8)
-
-
 @pytest.mark.parametrize(
     ("asked", "passing"), [({"min_energy": 0.8}, 6), ({"required_emotions": ["awe"]}, 6), ({}, 50)]
 )
@@ -525,55 +516,10 @@ async def test_an_explained_score_is_the_sum_of_its_terms(deps: Deps, crowd: str
 
 
 @pytest.mark.parametrize("mode", ["current", "full_history"])
-async def test_the_same_question_has_the_same_answer(deps: Deps, crowd: str, mode: str) -> None:
-    def timeless(stream: ConsciousnessStream) -> dict[str, Any]:
-        asides = {"intention_id", "stream_id", "retrieval_latency_ms", "stage_ms", "timings"}
-        return stream.model_dump(exclude=asides)
-
-    one = await ask(deps, crowd, "What about the tax office?", temporal_mode=mode)
-    other = await ask(deps, crowd, "What about the tax office?", temporal_mode=mode)
-    assert timeless(one) == timeless(other)
-
-
-async def test_a_token_budget_leaves_out_and_says_how_many(deps: Deps, crowd: str) -> None:
-    whole = await ask(deps, crowd, "tax office")
-    short = await ask(deps, crowd, "tax office", max_tokens=3000)
-    assert whole.omitted == 0
-    assert 0 < len(ordered(short)) < len(ordered(whole))
-    assert short.omitted == len(found(whole)) - len(found(short))
-    assert ids(ordered(short)) == ids(ordered(whole))[: len(ordered(short))]
-
-
-async def test_an_unknown_citizen_has_an_empty_stream_and_a_note(deps: Deps, fresh_citizen: str) -> None:
-    stream = await ask(deps, fresh_citizen, "Where does Ada live?")
-    assert (found(stream), ordered(stream), stream.degraded, stream.query_count) == ([], [], (), 2)
-    assert fresh_citizen in stream.notes[0]
-    assert stream.consciousness_summary.total_results == 0
-
-
-@pytest.mark.parametrize("mode", ["current", "full_history"])
 async def test_reading_never_makes_a_graph(deps: Deps, fresh_citizen: str, mode: str) -> None:
     before = await deps.connection.command("GRAPH.LIST")
     await ask(deps, fresh_citizen, "anything", levels=["N1", "N2", "N3"], temporal_mode=mode)
     assert sorted(await deps.connection.command("GRAPH.LIST")) == sorted(before)
-
-
-async def test_an_assumption_about_the_question_is_a_note(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "walk"))
-    stream = await ask(
-        deps, fresh_citizen, "walk", temporal_mode="point_in_time", as_of_time="2026-06-01T00:00:00"
-    )
-    assert stream.notes == ("as_of_time had no time zone and was taken as UTC",)
-
-
-@pytest.mark.parametrize("question", ["What is it, and who are you?", "?!", "🫀", "x" * 20_000, "word " * 3000])
-@pytest.mark.parametrize("mode", ["current", "full_history"])
-async def test_a_question_of_strange_words_is_still_answered(
-    deps: Deps, crowd: str, question: str, mode: str
-) -> None:
-    stream = await ask(deps, crowd, question, temporal_mode=mode)
-    assert stream.degraded == ()
-    assert len(stream.levels["n1_personal"].vector_results) == 20
 
 
 questions = st.text(

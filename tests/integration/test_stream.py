@@ -14,7 +14,6 @@ from orchestration.traversal.paths import suggested_paths
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.commands import Correct, Supersede
 from schemas.intention import StateBasedRetrieval
-from schemas.memory import Level
 from schemas.mind.state import CitizenState
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Scope, to_datetime
@@ -109,13 +108,6 @@ async def test_paths_begin_in_focus_and_are_as_likely_as_the_product_of_their_li
     )
 
 
-async def test_without_a_state_links_are_weighed_without_one(deps: Deps, fresh_citizen: str) -> None:
-    await a_life(deps, fresh_citizen)
-    stream = await boat(deps, fresh_citizen)
-    # 0.21 + 0.2 x 0.3 + 0 + 0.09 + 0.05
-    assert [edge.traversal_weight for edge in stream.traversal_graph.edges] == pytest.approx([0.41] * 3)
-
-
 async def test_coherence_is_the_mean_likeness_of_neighbours_and_no_count_of_words(
     deps: Deps, fresh_citizen: str
 ) -> None:
@@ -135,19 +127,6 @@ async def test_coherence_is_the_mean_likeness_of_neighbours_and_no_count_of_word
         expected = math.fsum(min(1.0, max(0.0, cosine)) for cosine in cosines.values()) / len(pairs)
         assert path.semantic_coherence == pytest.approx(expected, abs=1e-5)
         assert 0.0 <= path.semantic_coherence <= 1.0
-
-
-async def test_two_memories_of_one_text_cohere_wholly(deps: Deps, fresh_citizen: str) -> None:
-    alike: dict[str, Any] = {"name": "The tide", "description": "It turns at noon."}
-    await stored(
-        deps,
-        remember(fresh_citizen, "one", **alike),
-        remember(fresh_citizen, "other", **alike),
-        relate(fresh_citizen, "one", "other"),
-    )
-    stream = await ask(deps, fresh_citizen, "the tide", now=LATER)
-    (path,) = stream.traversal_graph.suggested_paths
-    assert path.semantic_coherence == pytest.approx(1.0, abs=1e-4)
 
 
 # --- energy --------------------------------------------------------------------------------------------------
@@ -276,18 +255,6 @@ async def test_a_correction_and_a_change_of_the_world_are_learning_moments_and_a
 # --- forms and bounds ----------------------------------------------------------------------------------------
 
 
-async def test_the_compact_form_names_what_is_in_focus(deps: Deps, fresh_citizen: str) -> None:
-    await a_life(deps, fresh_citizen)
-    stream = await boat(deps, fresh_citizen, form="compact")
-    assert stream.text is not None
-    focus, _, rest = stream.text.partition("\n\n")
-    assert focus.startswith("# In focus\n- [")
-    assert "The boat leaks: Water comes in below the mast." in focus
-    assert all(node.name in stream.text for node in stream.activation_tiers.ordered())
-    assert rest
-    assert (await boat(deps, fresh_citizen)).text is None
-
-
 async def test_on_request_only_valid_memories_are_in_the_answer(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     await stored(
@@ -307,58 +274,6 @@ async def test_on_request_only_valid_memories_are_in_the_answer(deps: Deps, fres
     assert [edge.edge_id for edge in stream.traversal_graph.edges] == ["stays"]
     assert (stream.metadata_validation.memories_with_errors, stream.omitted) == (0, 0)
     assert any("not fully valid: 1" in note for note in stream.notes)
-
-
-async def test_few_tokens_leave_what_fits_and_say_what_did_not(deps: Deps, fresh_citizen: str) -> None:
-    await stored(
-        deps,
-        remember(fresh_citizen, "long", name="A long harbour", description="words " * 20),
-        remember(fresh_citizen, "short", name="bay"),
-        relate(fresh_citizen, "long", "short"),
-    )
-    whole = await ask(deps, fresh_citizen, "harbour bay", now=LATER)
-    stream = await ask(deps, fresh_citizen, "harbour bay", now=LATER, max_tokens=40, form="compact")
-    assert (order(stream), ids(found(stream)), stream.omitted) == (order(whole)[:1], order(whole)[:1], 1)
-    assert [node.node_id for node in stream.traversal_graph.nodes] == order(stream)
-    assert stream.traversal_graph.edges == ()
-    assert "1 memory did not fit" in (stream.text or "")
-
-
-async def test_a_budget_of_one_token_leaves_the_first_memory(deps: Deps, fresh_citizen: str) -> None:
-    await a_life(deps, fresh_citizen)
-    stream = await boat(deps, fresh_citizen, max_tokens=1)
-    assert (order(stream), stream.omitted) == (order(await boat(deps, fresh_citizen))[:1], 3)
-
-
-@pytest.mark.parametrize("budget", [600, 200, 20, 1])
-async def test_the_budget_changes_no_energy_no_grade_and_no_path(
-    deps: Deps, fresh_citizen: str, budget: int
-) -> None:
-    await a_life(deps, fresh_citizen)
-    await stored(deps, Correct(citizen_id=fresh_citizen, id="dry", description="Damp again."), now=NOW + 10)
-    asked: dict[str, Any] = {"temporal_mode": "full_history", "current_goal": "sail"}
-    whole, some = [await boat(deps, fresh_citizen, **asked, max_tokens=most) for most in (None, budget)]
-    assert 0.0 < whole.energy_feedback_potential == some.energy_feedback_potential
-    assert whole.metadata_validation == some.metadata_validation
-    assert [one.node_id for one in whole.temporal_dissonances] == ["dry"]
-    assert whole.temporal_dissonances == some.temporal_dissonances
-    assert whole.consciousness_summary == some.consciousness_summary
-    assert whole.traversal_graph.suggested_paths
-    assert whole.traversal_graph.suggested_paths == some.traversal_graph.suggested_paths
-
-
-async def test_a_citizen_that_never_wrote_gets_zeros_and_a_grade(deps: Deps, fresh_citizen: str) -> None:
-    stream = await ask(deps, fresh_citizen, "anything", form="compact", temporal_mode="evolution")
-    graph, report = stream.traversal_graph, stream.metadata_validation
-    assert (graph.node_count, graph.edge_count, graph.path_count, graph.graph_density) == (0, 0, 0, 0.0)
-    assert (graph.nodes, graph.edges, graph.hub_nodes, graph.central_themes) == ((), (), (), ())
-    assert (stream.energy_feedback_potential, stream.energy_feedback) == (0.0, None)
-    assert (stream.temporal_dissonances, stream.energy_shares) == ((), ())
-    assert (report.total_memories, report.average_completeness, report.quality_grade) == (0, 0.0, "poor")
-    assert (stream.text or "").startswith("No memories were found.")
-    assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
-    assert await read_state(fresh_citizen, deps, PRESENT) == CitizenState(citizen_id=fresh_citizen)
-    assert (await learning_moments(fresh_citizen, deps, LATER)).dissonances == ()
 
 
 # --- the one who asks ----------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from orchestration.identifiers import link_name
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from schemas.commands import Correct, Retract, Supersede
-from schemas.errors import NotFound
 from schemas.memory import Level, Source
 from schemas.temporal import to_instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, RepairRequest, SweepReport, SweepRequest
@@ -74,19 +73,6 @@ async def mended(deps: Deps, citizen: str, kind: Kind) -> SweepReport:
     return swept
 
 
-async def test_a_clean_graph_has_no_findings(deps: Deps, fresh_citizen: str) -> None:
-    await life(deps, fresh_citizen)
-    swept = await report(deps, fresh_citizen)
-    assert swept.findings == ()
-    assert swept.findings_by_kind == {}
-    assert (swept.scanned_nodes, swept.scanned_links) == (2, 1)
-    assert (swept.counts.memories, swept.counts.links) == (2, 1)
-    quality = swept.report
-    assert (quality.total_memories, quality.fully_valid_memories, quality.memories_with_warnings) == (2, 2, 0)
-    assert quality.average_completeness == pytest.approx(10 / 13)
-    assert quality.quality_grade == "good"
-
-
 async def test_history_is_no_finding(deps: Deps, fresh_citizen: str) -> None:
     await life(deps, fresh_citizen)
     seen = {"citizen_id": fresh_citizen, "id": "tea"}
@@ -100,19 +86,6 @@ async def test_history_is_no_finding(deps: Deps, fresh_citizen: str) -> None:
     swept = await report(deps, fresh_citizen)
     assert swept.findings == ()
     assert swept.counts.past_versions == 9
-
-
-async def test_an_unknown_citizen_has_an_empty_report(deps: Deps, fresh_citizen: str) -> None:
-    swept = await report(deps, fresh_citizen)
-    assert swept == SweepReport(level=Level.N1, citizen_id=fresh_citizen)
-    assert swept.report.quality_grade == "poor"
-    assert graph_name(Level.N1, fresh_citizen) not in await deps.graphs.existing()
-    task = RepairRequest.model_validate(
-        {"task": {"action": "re-embed", "citizen_id": fresh_citizen, "id": "m", "version": 1}}
-    ).task
-    with pytest.raises(NotFound):
-        await run_repair(task, deps, NOW)
-    assert graph_name(Level.N1, fresh_citizen) not in await deps.graphs.existing()
 
 
 async def test_a_link_without_what_003_has_a_default_for_is_filled_in(deps: Deps, fresh_citizen: str) -> None:
@@ -143,15 +116,6 @@ async def test_a_link_that_no_default_can_save_can_be_withdrawn(
     assert before.report.quality_grade == "poor"
     swept = await mended(deps, fresh_citizen, "link_invalid")
     assert (swept.scanned_links, swept.counts.past_links) == (0, 1)
-
-
-async def test_missing_important_metadata_is_counted(deps: Deps, fresh_citizen: str) -> None:
-    await life(deps, fresh_citizen)
-    await store(deps, relate(fresh_citizen, "luca", "tea", felt_quality="warm"))
-    swept = await report(deps, fresh_citizen)
-    assert swept.important_missing == {"formation_trigger": 1, "emotion_description": 1}
-    assert swept.report.memories_with_warnings == 2
-    assert swept.findings == ()
 
 
 async def test_a_link_to_a_retracted_memory_ends(deps: Deps, fresh_citizen: str) -> None:
@@ -222,34 +186,6 @@ async def test_a_duplicate_is_retracted_and_short_turns_are_none(deps: Deps, fre
     assert kept.expired_at is None
 
 
-async def test_texts_that_differ_behind_the_first_page_are_no_duplicates(deps: Deps, fresh_citizen: str) -> None:
-    long = "word " * 1000
-    await store(
-        deps,
-        remember(fresh_citizen, "a", name="long", description=f"{long} one", **SET),
-        remember(fresh_citizen, "b", name="long", description=f"{long} two", **SET),
-        remember(fresh_citizen, "c", name="long", description=f"{long} one", **SET),
-    )
-    [one] = of_kind(await report(deps, fresh_citizen), "duplicate")
-    assert one.id == "c"
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"name": "None"},
-        {"name": "null", "description": "undefined"},
-        {"name": "tea"},
-        {"name": "D1:1", "speaker": "Ada", "node_type": "Turn", "description": "undefined"},
-    ],
-)
-async def test_junk_is_found_and_retracted(deps: Deps, fresh_citizen: str, fields: dict[str, Any]) -> None:
-    await life(deps, fresh_citizen)
-    await store(deps, remember(fresh_citizen, "junk", **{**fields, **SET}))
-    swept = await mended(deps, fresh_citizen, "junk")
-    assert swept.findings == ()
-
-
 async def test_a_placeholder_for_a_description_is_removed(deps: Deps, fresh_citizen: str) -> None:
     await life(deps, fresh_citizen)
     await store(deps, remember(fresh_citizen, "plan", name="Plan of the week", description="None", **SET))
@@ -269,15 +205,6 @@ async def test_essays_become_emotions_and_nothing_is_lost(deps: Deps, fresh_citi
     assert evening is not None
     assert evening.emotion_vector == {"joy": 0.2, "loneliness": 0.8, "frustration": 0.8}
     assert evening.felt_quality == f"heavy; {ESSAY}"
-
-
-async def test_essays_on_links_become_emotions(deps: Deps, fresh_citizen: str) -> None:
-    await life(deps, fresh_citizen)
-    await store(deps, relate(fresh_citizen, "luca", "tea", **{**WHOLE, "emotion_vector": {ESSAY: 0.8}}))
-    await mended(deps, fresh_citizen, "essay_emotion")
-    [link] = [one for one in await links(deps, fresh_citizen) if one.source_id == "luca"]
-    assert link.emotion_vector == {"loneliness": 0.8, "frustration": 0.8}
-    assert link.emotion_description == f"glad; {ESSAY}"
 
 
 async def test_missing_metadata_is_reported_until_it_is_set(deps: Deps, fresh_citizen: str) -> None:

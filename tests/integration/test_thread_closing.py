@@ -59,27 +59,6 @@ async def test_a_thread_told_as_solved_is_closed_from_then_on_and_linked(deps: D
     assert await states(deps, fresh_citizen, "other") == [(ResolutionState.BLOCKED, True)]
 
 
-async def test_the_link_to_the_solution_is_resolved_and_marked_as_inferred(deps: Deps, fresh_citizen: str) -> None:
-    await tell(deps, fresh_citizen, "open", OPEN, 1)
-    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
-    [link] = [link for link in await links(deps, fresh_citizen) if link.relation_type == "RESOLVED_BY"]
-    assert link.resolution_state is ResolutionState.RESOLVED
-    assert "resolution_state" in link.unset
-
-
-async def test_a_state_that_was_given_is_never_changed(deps: Deps, fresh_citizen: str) -> None:
-    await tell(deps, fresh_citizen, "open", OPEN, 1, resolution_state="blocked")
-    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
-    assert await solutions(deps, fresh_citizen) == []
-    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, False)]
-
-
-async def test_what_is_told_as_solved_and_was_never_open_closes_nothing(deps: Deps, fresh_citizen: str) -> None:
-    await tell(deps, fresh_citizen, "harbour", "The glass case is a present of the supplier in Hamburg.", 1)
-    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
-    assert await solutions(deps, fresh_citizen) == []
-
-
 async def test_a_thread_is_solved_once_and_can_be_opened_again_by_a_new_memory(
     deps: Deps, fresh_citizen: str
 ) -> None:

@@ -15,15 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import tell
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import ImportReport, import_lines
 from orchestration.transfer.line_format import Origin, encode
 from schemas.commands import Command, Correct, Retract, Supersede
-from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
+from schemas.errors import InvalidRequest, Unavailable
 from schemas.memory import Level
-from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
@@ -156,24 +154,6 @@ async def test_any_small_history_comes_back_as_it_was(deps: Deps, steps: list[tu
     assert await exported(deps, citizen) == before
 
 
-async def test_a_citizen_may_take_another_name(deps: Deps, fresh_citizen: str) -> None:
-    await lived(deps, fresh_citizen)
-    report = await imported(deps, await exported(deps, fresh_citizen), f"{fresh_citizen}2")
-    assert report.graphs == (f"citizen_{fresh_citizen}2",)
-    assert len(await history(deps, f"{fresh_citizen}2", "m3")) == 5
-
-
-async def test_a_graph_that_holds_something_is_refused(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "m0"))
-    with pytest.raises(Conflict, match="holds memories already"):
-        await imported(deps, await exported(deps, fresh_citizen))
-
-
-async def test_a_citizen_that_nobody_knows_has_no_export(deps: Deps, fresh_citizen: str) -> None:
-    with pytest.raises(NotFound):
-        await exported(deps, fresh_citizen)
-
-
 def signed(lines: Sequence[bytes]) -> list[bytes]:
     """The lines with a last line that fits them."""
     digest = sha256(b"".join(lines[:-1])).hexdigest()
@@ -275,19 +255,6 @@ async def test_a_damaged_file_is_refused_and_nothing_is_changed(deps: Deps, fres
         assert await deps.connection.command("GRAPH.LIST") == before, named
 
 
-async def test_the_vectors_of_another_model_are_refused(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "m0"))
-    lines = await exported(deps, fresh_citizen, embeddings=True)
-    other = edited(lines, "graph", lambda line: line.update(embedding_model="another"))
-    with pytest.raises(SubstrateError, match="another") as refused:
-        await imported(deps, other, f"{fresh_citizen}2")
-    assert "without --embeddings" in refused.value.remedy
-    bare = edited(
-        await exported(deps, fresh_citizen), "graph", lambda line: line.update(embedding_model="another")
-    )
-    assert (await imported(deps, bare, f"{fresh_citizen}2")).counts == {"node": 1, "memory": 1}
-
-
 async def test_the_state_of_an_earlier_release_comes_in_as_its_first_record(
     deps: Deps, fresh_citizen: str
 ) -> None:
@@ -380,15 +347,3 @@ async def test_a_map_that_no_door_would_take_is_not_imported(deps: Deps, fresh_c
     await cleared(deps, fresh_citizen)
     with pytest.raises(InvalidRequest, match="cannot be imported: line 4"):
         await imported(deps, lines)
-
-
-async def test_states_with_feedback_between_them_are_imported(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "boat"))
-    for nth in range(3):
-        await change_state(fresh_citizen, StateChange(energy=0.2 * (nth + 1)), deps, NOW + 1000 * (nth + 1))
-    await tell(fresh_citizen, Feedback(query_text="boat", used=("boat",)), deps, NOW + 10_000)
-    lines = list(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=True))
-    again = f"{fresh_citizen}-again"
-    await import_lines(lambda: iter(lines), deps, NOW + 20_000, citizen_id=again, progress=lambda *_: None)
-    copy = list(await export([Origin(Level.N1, again)], deps, embeddings=True))
-    assert [line.replace(again.encode(), fresh_citizen.encode()) for line in copy[:-1]] == lines[:-1]

@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext, Page
 from orchestration.upkeep.ordered_runs import undo_run
 from orchestration.upkeep.runner import Place, Watch, run_job, show_job
-from orchestration.writing.erasure import erase
-from schemas.commands import Command, Correct, EraseMemory, Remember, Resolve, Retract, Supersede
+from schemas.commands import Command, Correct, Remember, Resolve, Retract, Supersede
 from schemas.memory import Level, Source
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
@@ -164,44 +161,3 @@ async def test_a_dry_run_stores_nothing(deps: Deps, fresh_citizen: str) -> None:
     assert shown.shown == ("remember one", "remember two")
     assert await runs.read_runs(deps.graph(place.graph)) == []
     assert len(await present(deps, fresh_citizen)) == 3
-
-
-async def test_a_graph_that_is_erased_during_a_run_stays_erased(deps: Deps, fresh_citizen: str) -> None:
-    place = await three_memories(deps, fresh_citizen)
-
-    async def erased() -> None:
-        if job.planned:
-            await deps.connection.command("GRAPH.DELETE", place.graph)
-
-    job = PagedJob([page_of(made(fresh_citizen, name)) for name in ("one", "two")])
-    assert await run_job(job, place, deps, Watch(1, rest=erased)) is None
-    assert await deps.connection.command("EXISTS", place.graph) == 0
-    assert await run_job(job, place, deps, Watch(2)) is None
-    assert await deps.connection.command("EXISTS", place.graph) == 0
-
-
-async def test_erasing_a_memory_reaches_the_journal(deps: Deps, fresh_citizen: str) -> None:
-    place = await three_memories(deps, fresh_citizen)
-    job = PagedJob([lambda context: [made(fresh_citizen, "one"), made(fresh_citizen, "two")]])
-    done = await run(deps, job, place)
-    graph = deps.graph(place.graph)
-    assert len(await runs.changes_of_page(graph, done.id, 1)) == 2
-    erasing = EraseMemory(citizen_id=fresh_citizen, id="one")
-    await erase(erasing, deps, NOW, None)
-    assert [change.target for change in await runs.changes_of_page(graph, done.id, 1)] == ["two"]
-    assert (await take_back(deps, job, place, done)).undone == 1
-
-
-async def test_the_runs_are_not_exported(deps: Deps, fresh_citizen: str) -> None:
-    place = await three_memories(deps, fresh_citizen)
-    await run(deps, PagedJob([lambda context: [made(fresh_citizen, "one")]]), place)
-    lines = b"".join(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=False))
-    assert b"Upkeep" not in lines
-    assert b"upkeep_fence" not in lines
-
-
-async def test_what_a_job_erased_is_counted_as_beyond_undo(deps: Deps, fresh_citizen: str) -> None:
-    place = await three_memories(deps, fresh_citizen)
-    job = PagedJob([lambda context: Page(2, beside=("erased", "erased too"))], name="erasure", undoable=False)
-    undone = await take_back(deps, job, place, await run(deps, job, place))
-    assert (undone.status, undone.undone, undone.beyond_undo) == ("undone", 0, 2)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from pydantic import ValidationError
 
 from api.runtime.runtime import now, open_runtime
 from orchestration.dependencies import Deps
@@ -18,14 +17,11 @@ from orchestration.ingestion.pipeline import ingest
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.commands import Retract, Supersede
-from schemas.errors import Unavailable
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
-from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from schemas.stream import ConsciousnessStream, ConsciousnessSummary
+from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant, TemporalMode, to_datetime, to_instant
-from substrate.emotions import cosine_similarity, normal_emotions
 from tests.integration.store import NOW, found, ids, moment, relate, remember, send, stored, work
 
 LIFE = Path(__file__).parents[2] / "examples" / "ada"
@@ -101,10 +97,6 @@ def felt(stream: ConsciousnessStream) -> list[str]:
     return ids(stream.levels["n1_personal"].vector_results)
 
 
-def likeness(node: ConsciousnessNode, emotions: dict[str, float]) -> float:
-    return cosine_similarity(normal_emotions(node.emotion_vector or {}), emotions)
-
-
 # --- Ada ------------------------------------------------------------------------------------------------------
 
 
@@ -127,35 +119,6 @@ async def test_unfinished_business_is_unfinished_and_recent_and_under_the_goal(a
     energies = [node.energy for node in stream.levels["n1_personal"].graph_results]
     assert energies[:6] == sorted(energies[:6], reverse=True)
     assert stream.levels["n2_collective"].relationships
-
-
-async def test_all_time_reaches_back_to_june(ada: Ada) -> None:
-    stream, _ = await ada.wakes(QueryMode.RELATED_UNRESOLVED, temporal_scope="all_time")
-    assert "ada.document.phase3-draft" in order(stream)
-    assert {node.resolution_state for node in found(stream)} <= UNRESOLVED
-    both, _ = await ada.wakes(QueryMode.RELATED_UNRESOLVED, include_only_unresolved=False)
-    assert "resolved" in {node.resolution_state for node in found(both)}
-
-
-async def test_a_similar_state_brings_the_sea_wall_the_heron_and_the_ferry_in_that_order(ada: Ada) -> None:
-    stream, _ = await ada.wakes(QueryMode.SIMILAR_STATE)
-    three = expected(QueryMode.SIMILAR_STATE)
-    assert felt(stream)[:3] == own(stream)[:3] == focus(stream)[:3] == three
-    emotions = {"joy": 0.7, "calm": 0.6}
-    for level in stream.levels.values():
-        cosines = [likeness(node, emotions) for node in level.vector_results]
-        assert cosines == sorted(cosines, reverse=True)
-        assert all(cosine > 0.7 for cosine in cosines)
-        assert all(0.15 <= node.energy <= 0.65 for node in level.vector_results)
-
-
-async def test_waking_by_activity_orders_by_energy_and_recency(ada: Ada) -> None:
-    stream, _ = await ada.wakes(QueryMode.WHAT_I_WAS_DOING)
-    assert own(stream)[:4] == expected(QueryMode.WHAT_I_WAS_DOING)
-    assert set(own(stream)[:4]) <= set(focus(stream))
-    everything, _ = await ada.wakes(QueryMode.WHAT_I_WAS_DOING, temporal_scope="all_time")
-    assert order(everything) == order(stream)
-    assert any("30 days" in note for note in everything.notes)
 
 
 async def test_resolution_patterns_are_whole_chains_highest_impact_first(ada: Ada) -> None:
@@ -339,25 +302,6 @@ async def test_a_similar_state_needs_like_emotion_and_near_energy(deps: Deps, fr
     assert set(own(ever)[:2]) == {"same", "old"}
 
 
-async def test_past_activity_is_ordered_by_energy_and_recency(deps: Deps, fresh_citizen: str) -> None:
-    c = fresh_citizen
-    await stored(
-        deps,
-        work(c, "yesterday", "in_progress", 0, energy=0.5),
-        work(c, "strong", "in_progress", 15, energy=0.9),
-        work(c, "faded", "in_progress", 29, energy=0.9),
-        work(c, "gone", "in_progress", 31, energy=1.0),
-        work(c, "stuck", "blocked", 0, energy=1.0),
-    )
-    # 0.9 × 1/(1 + 15/30) = 0.6, 0.5, 0.9 × 30/59 = 0.458
-    stream, _ = await woken(deps, c, query_mode="find_what_i_was_doing", current_emotions={}, explain=True)
-    assert own(stream) == ["strong", "yesterday", "faded"]
-    scores = [(node.score_terms or {})["mode"] for node in stream.levels["n1_personal"].graph_results]
-    assert scores == pytest.approx([0.6, 0.5, 0.9 * 30 / 59], abs=1e-6)
-    assert [timing.query for timing in stream.timings] == ["N1_graph"]
-    assert any("no emotions" in note for note in stream.notes)
-
-
 async def test_patterns_go_by_how_it_felt_when_it_was_blocked(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     tense = {"tension": 0.8, "fear": 0.2}
@@ -428,16 +372,6 @@ async def test_a_link_to_what_is_no_more_takes_no_place_from_another(deps: Deps,
 
 
 @pytest.mark.parametrize("mode", QueryMode)
-async def test_a_citizen_that_never_wrote_wakes_to_an_empty_stream(
-    deps: Deps, fresh_citizen: str, mode: QueryMode
-) -> None:
-    stream, patterns = await woken(deps, fresh_citizen, query_mode=mode, current_goal="anything")
-    assert (found(stream), patterns, stream.timings) == ([], [], ())
-    assert stream.consciousness_summary == ConsciousnessSummary()
-    assert any("not known here" in note for note in stream.notes)
-
-
-@pytest.mark.parametrize("mode", QueryMode)
 @pytest.mark.parametrize("past", [False, True])
 async def test_waking_a_memory_without_metadata_finds_nothing_whatever_the_goal(
     deps: Deps, fresh_citizen: str, mode: QueryMode, past: bool
@@ -447,52 +381,3 @@ async def test_waking_a_memory_without_metadata_finds_nothing_whatever_the_goal(
     for goal in (None, "anything", "___", "a", "' OR 1=1 //", "\\", "🎣 Müßiggang", "x" * 1000):
         stream, patterns = await woken(deps, fresh_citizen, query_mode=mode, current_goal=goal, **time)
         assert (found(stream), patterns, stream.degraded) == ([], [], ())
-
-
-async def test_without_an_embedder_goals_go_by_their_words(
-    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await stored(deps, work(fresh_citizen, "stuck", "blocked", goal="sail home"))
-
-    async def silent(text: str) -> list[float]:
-        raise Unavailable("the embedder did not answer", remedy="Try again.")
-
-    monkeypatch.setattr(deps.embedder, "embed_query", silent)
-    stream, _ = await woken(deps, fresh_citizen, current_goal="sail_home")
-    assert order(stream) == ["stuck"]
-    assert any("by their words only" in note for note in stream.notes)
-
-
-async def test_max_tokens_of_one_leaves_a_part_of_the_first_memory(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, work(fresh_citizen, "a long enough name", "blocked", description="word " * 50))
-    stream, _ = await woken(deps, fresh_citizen, max_tokens=1)
-    [memory] = found(stream)
-    assert (len(memory.description) <= 40, stream.omitted) == (True, 0)
-    assert memory.passage is not None
-
-
-async def test_the_public_name_gives_the_stream(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, work(fresh_citizen, "stuck", "blocked"))
-    state = StateBasedRetrieval(
-        citizen_id=fresh_citizen, current_energy=0.5, current_emotions={}, state_id="morning"
-    )
-    stream = await retrieve_consciousness_context_from_state(state, deps, NOW)
-    assert (stream.intention_id, "stuck" in order(stream)) == ("morning", True)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"current_energy": 1.01},
-        {"current_emotions": {"joy": -0.1}},
-        {"query_mode": "find_everything"},
-        {"current_goal": "g" * 100_000},
-        {"temporal_scope": "tomorrow"},
-        {"query_levels": ()},
-    ],
-)
-def test_bad_states_are_refused_before_anything_is_asked(fields: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        StateBasedRetrieval.model_validate(
-            {"citizen_id": "ada", "current_energy": 0.5, "current_emotions": {"joy": 0.5}, **fields}
-        )

@@ -21,8 +21,6 @@ from substrate.connection.parameters import parameters
 from substrate.cypher import schema
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
-from substrate.store import reader
-from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import (
     NOW,
     ask,
@@ -48,45 +46,6 @@ def outcome(receipts: list[WriteReceipt]) -> list[tuple[str, str | None, str]]:
 
 
 # --- remember and relate ---------------------------------------------------------------------------------
-
-
-async def test_a_receipt_describes_the_stored_record(deps: Deps, fresh_citizen: str) -> None:
-    command = remember(fresh_citizen, "walk", command_id="c1", valid_at=moment(3), invalid_at=moment(9))
-    (receipt,) = await stored(deps, command, now=day(5))
-    assert (receipt.command_id, receipt.id, receipt.level, receipt.version) == ("c1", "walk", Level.N1, 1)
-    assert (receipt.valid_at, receipt.invalid_at, receipt.created_at) == (moment(3), moment(9), moment(5))
-    assert (receipt.duplicate, receipt.faults, receipt.warnings) == (False, (), ())
-
-
-async def test_absent_fields_get_the_defaults_of_003(deps: Deps, fresh_citizen: str) -> None:
-    (receipt,) = await stored(deps, remember(fresh_citizen, name="A walk"), now=day(5))
-    assert receipt.id is not None
-    memory = await carried(deps, fresh_citizen, receipt.id)
-    assert memory is not None
-    assert (memory.energy, memory.confidence, memory.emotion_vector) == (0.5, 0.5, None)
-    assert (memory.valid_at, memory.invalid_at, memory.expired_at) == (moment(5), None, None)
-
-
-async def test_assumed_fields_are_named_in_the_warnings(deps: Deps, fresh_citizen: str) -> None:
-    walk = remember(fresh_citizen, "walk", valid_at="2026-01-03T12:00:00", weather="rain")
-    receipts = await stored(deps, walk, remember(fresh_citizen, "talk"), relate(fresh_citizen, "walk", "talk"))
-    assert receipts[0].warnings == (
-        "valid_at had no time zone and was taken as UTC",
-        "unknown fields were kept in extra: weather",
-    )
-    assert receipts[0].valid_at == moment(3)
-    assert [said.split(":")[0] for said in receipts[2].warnings] == ["IMPORTANT field missing"] * 3
-
-
-async def test_many_memories_and_links_go_in_one_call(deps: Deps, fresh_citizen: str) -> None:
-    memories = [remember(fresh_citizen, f"m{n:03}", tags=["batch"]) for n in range(120)]
-    chain = [relate(fresh_citizen, f"m{n:03}", f"m{n + 1:03}") for n in range(119)]
-    assert len(memories) > 2 * NODES_PER_STATEMENT
-    receipts = await stored(deps, *memories, *chain)
-    assert [receipt.id for receipt in receipts[:120]] == [f"m{n:03}" for n in range(120)]
-    counts = await reader.counts(deps.graph(graph_name(Level.N1, fresh_citizen)))
-    assert (counts.memories, counts.traces, counts.links, counts.past_versions) == (120, 120, 119, 0)
-    assert [link.source_id for link in await links(deps, fresh_citizen)] == [f"m{n:03}" for n in range(119)]
 
 
 async def test_a_mixed_batch_keeps_its_order_and_each_command_its_receipt(deps: Deps, fresh_citizen: str) -> None:
@@ -193,14 +152,6 @@ async def test_a_command_id_used_for_another_content_is_refused(
     memory = await carried(deps, fresh_citizen, first.id)
     assert memory is not None
     assert memory.name == "one"
-
-
-async def test_a_batch_may_contain_a_command_twice(deps: Deps, fresh_citizen: str) -> None:
-    command = remember(fresh_citizen, command_id="c1", name="A walk")
-    receipts = await stored(deps, command, command)
-    assert [receipt.duplicate for receipt in receipts] == [False, True]
-    counts = await reader.counts(deps.graph(graph_name(Level.N1, fresh_citizen)))
-    assert counts.memories == 1
 
 
 async def test_a_memory_sent_again_after_a_change_still_has_its_own_receipt(
@@ -468,19 +419,6 @@ async def test_a_graph_of_another_embedding_is_refused_with_the_remedy(
     assert await carried(deps, fresh_citizen, "talk") is None
 
 
-async def test_two_citizens_never_share_a_graph(deps: Deps, fresh_citizen: str) -> None:
-    citizens = [f"{fresh_citizen}{end}" for end in ("a.b", "a_b", "A.b", "a-b", "a", "a.b.")]
-    for citizen in citizens:
-        await stored(deps, remember(citizen, "secret", description=f"secret of {citizen}"))
-    assert len({graph_name(Level.N1, citizen) for citizen in citizens}) == len(citizens)
-    for citizen in citizens:
-        memory = await carried(deps, citizen, "secret")
-        assert memory is not None
-        assert memory.description == f"secret of {citizen}"
-        counts = await reader.counts(deps.graph(graph_name(Level.N1, citizen)))
-        assert counts.memories == 1
-
-
 async def test_a_citizen_cannot_reach_the_shared_graphs_by_its_name(deps: Deps) -> None:
     names = {graph_name(Level.N1, citizen) for citizen in ("collective_n2", "n2", "ecosystem_n3")}
     assert not names & {graph_name(Level.N2, None), graph_name(Level.N3, None)}
@@ -538,9 +476,3 @@ async def test_an_engine_started_anew_is_asked_again_for_each_graph(deps: Deps, 
     assert not await deps.graphs.for_reading(graph_name(Level.N1, f"{fresh_citizen}.other"))
     (receipt,) = await stored(deps, remember(fresh_citizen, "walk"))
     assert receipt.duplicate
-
-
-async def test_many_citizens_may_begin_at_once(deps: Deps, fresh_citizen: str) -> None:
-    """Graphs are made one after the other: several at once crash the engine."""
-    begun = [stored(deps, remember(f"{fresh_citizen}{n}", "m")) for n in range(12)]
-    assert [receipt.version for [receipt] in await asyncio.gather(*begun)] == [1] * 12

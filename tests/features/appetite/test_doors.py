@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from api.client import Substrate
 from tests.acceptance.conftest import Service, problem_in
 from tests.acceptance.test_cli import Command, wordless_commands
 from tests.acceptance.test_mcp import over_http, text_of
 
 __all__ = ["wordless_commands"]
+
 CHAT = (
     (9, "The boiler in the shop is broken again, I'm stuck: the landlord doesn't answer."),
     (8, "Tom came by with his dog, we had tea with milk."),
@@ -154,25 +154,6 @@ def test_a_drive_or_a_pressure_outside_its_range_is_refused(service: Service, ci
     address = f"/v1/citizens/{citizen}/state"
     for bad in ({"reality_pressure": 1.1}, {"drives": {"play": {"satisfaction": -0.1}}}):
         assert service.http.put(address, json=bad).status_code == 422
-
-
-def test_an_unknown_citizen_has_nothing_to_wake_for_and_none_is_made(service: Service, citizen: str) -> None:
-    with service.unchanged():
-        answer = intended(service, citizen, query_levels=["N1"])
-        assert intended(service, citizen)["decision"]["kind"] == "nothing"
-    assert set(amounts(answer["appetite"]).values()) == {0.0}
-    assert any("is not known here" in note for note in answer["appetite"]["notes"])
-    assert (answer["decision"]["kind"], answer["stream"]) == ("nothing", None)
-
-
-def test_the_python_client_tells_the_same(client: Substrate, service: Service, citizen: str) -> None:
-    chatted(service, citizen)
-    told = client.appetite(citizen, query_levels=["N1"])
-    assert told.amount("unresolved_tension") == amounts(appetite_of(service, citizen))["unresolved_tension"]
-    assert client.intend(citizen, run=False).decision.kind == "broad"
-    stream = client.intend(citizen, form="compact", max_tokens=400).stream
-    assert stream is not None
-    assert stream.text
 
 
 async def test_a_model_wakes_by_itself(service: Service, citizen: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -28,7 +27,6 @@ from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
 from schemas.wave_signal import Resonate
 from substrate.graphs.names import graph_name
-from substrate.inference.language import open_language_model
 from substrate.store import listing, rows
 from tests.integration.store import ASKED, NOW, ask, carried, found, ids, links, moment, relate, remember, stored
 from tests.scripted_model import ScriptedModel
@@ -271,24 +269,6 @@ async def test_one_half_stored_is_removed_and_made_again(deps: Deps, fresh_citiz
     assert len((await members(deps, fresh_citizen))[made.node_id]) == 3
 
 
-async def test_an_empty_graph_and_one_of_a_single_memory_stay_as_they_are(deps: Deps, fresh_citizen: str) -> None:
-    assert (await consolidated(deps, fresh_citizen)).commands == []
-    await stored(deps, remember(fresh_citizen, "one", description="The only thing that was ever told here."))
-    assert (await consolidated(deps, fresh_citizen)).commands == []
-
-
-async def test_memories_all_alike_give_one_generalisation(deps: Deps, fresh_citizen: str) -> None:
-    texts = [
-        remember(fresh_citizen, f"a{n}", description="The kettle is on again and nobody is here", restate=True)
-        for n in range(130)
-    ]
-    await stored(deps, *texts)
-    await consolidated(deps, fresh_citizen)
-    [made] = await generalisations(deps, fresh_citizen)
-    assert made.extra["members"] >= 100
-    assert (await consolidated(deps, fresh_citizen, LATER + 1_000_000)).commands == []
-
-
 async def test_a_question_sees_what_was_made_only_where_it_asks_for_it(deps: Deps, fresh_citizen: str) -> None:
     await tell_drafts(deps, fresh_citizen)
     question = "What about the draft for the editor?"
@@ -355,24 +335,6 @@ async def test_what_a_language_model_invents_is_not_stored(
     [made] = await generalisations(deps, fresh_citizen)
     assert made.description.startswith(DRAFTS)
     assert "model" not in made.extra
-
-
-async def test_a_language_model_that_is_late_holds_nothing_up(
-    deps: Deps, scripted: ScriptedModel, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await tell_drafts(deps, fresh_citizen)
-    monkeypatch.setattr("orchestration.features.consolidation.job.SECONDS", 0.05)
-    scripted.silent = True
-    model = open_language_model(scripted.settings())
-    assert model is not None
-    await run_job(ConsolidationJob(), deps_with(deps, model), fresh_citizen, LATER)
-    await model.aclose()
-    [made] = await generalisations(deps, fresh_citizen)
-    assert made.description.startswith(DRAFTS)
-
-
-def deps_with(deps: Deps, model: Any) -> Deps:
-    return replace(deps, language_model=model)
 
 
 async def test_memories_shared_by_all_are_consolidated_at_their_level(deps: Deps) -> None:

@@ -87,24 +87,6 @@ def test_a_context_is_one_whole_that_resonates_by_its_names_feeling_and_result(
     assert shown == [("Egor", "BROKE", "code", True)]
 
 
-def test_sent_twice_it_is_written_once(wordless: Service, citizen: str) -> None:
-    first = written(wordless, citizen, **PLAN, command_id="one")
-    with wordless.unchanged():
-        again = written(wordless, citizen, **PLAN, command_id="one")
-        other = sent(wordless, citizen, **{**PLAN, "result": "positive"}, command_id="one")
-        same = written(wordless, citizen, **PLAN)
-    assert again == {**first, "duplicate": True}
-    assert problem_in(other, 409)["detail"] == "this command_id was used before with another context"
-    assert (same["context_id"], same["duplicate"]) == (first["context_id"], True)
-    assert "recognised" in same["warnings"][-1]
-    restated = written(wordless, citizen, **PLAN, restate=True)
-    assert restated["context_id"] != first["context_id"]
-    long_ago = written(wordless, citizen, **PLAN, valid_at="2020-01-01T00:00:00Z")
-    assert not long_ago["duplicate"]
-    outcome = written(wordless, citizen, **{**PLAN, "result": "positive"})
-    assert not outcome["duplicate"]
-
-
 @pytest.mark.parametrize(
     ("fields", "status"),
     [
@@ -125,26 +107,6 @@ def test_a_refused_context_leaves_nothing(
     wordless.remember(citizen, id="m", name="m")
     with wordless.unchanged():
         problem_in(sent(wordless, citizen, **{"description": "It happened.", **fields}), status)
-
-
-def test_names_in_a_circle_and_a_known_memory_are_linked(wordless: Service, citizen: str) -> None:
-    wordless.remember(citizen, id="m-7", name="The plan of May")
-    edges = [
-        "Anna Berg|NEXT|Ben Kurz",
-        "Ben Kurz|NEXT|Carl Lang",
-        "Carl Lang|NEXT|Anna Berg",
-        "Anna Berg|WROTE|m-7",
-    ]
-    receipt = written(wordless, citizen, description="They passed it on.", nodes=[{"id": "m-7"}], edges=edges)
-    assert len(receipt["edges"]) == 4
-    assert receipt["nodes"][0]["node_id"] == "m-7"
-
-
-def test_a_description_with_more_names_than_a_list_takes_is_still_written(wordless: Service, citizen: str) -> None:
-    people = " ".join(f"We met Dr. Anna Q{chr(97 + place)}stone." for place in range(26))
-    people += " ".join(f"Then Mr. Bob W{chr(97 + place)}field came." for place in range(26))
-    receipt = written(wordless, citizen, description=people, nodes=["Kai"])
-    assert receipt["context_id"]
 
 
 def test_notes_of_agents_are_listed_and_go_with_their_context(wordless: Service, citizen: str) -> None:
@@ -239,15 +201,6 @@ def test_a_kept_prediction_is_answered_once_and_calibrates_its_citizen(wordless:
     gone = wordless.http.post(f"/v1/memories/N1/{receipt['context_id']}/erase", json={"citizen_id": citizen})
     assert gone.json()["removed"]["predictions"] == 1
     assert read(wordless, citizen, "calibration")["kept"] == 0
-
-
-def test_an_outcome_without_a_result_leaves_the_prediction_open(wordless: Service, citizen: str) -> None:
-    tried(wordless, citizen, ["negative"])
-    kept = imagined(wordless, citizen, "show the plan", keep=True)["prediction_id"]
-    receipt = written(wordless, citizen, description="Egor was there.", outcome_of=kept)
-    assert receipt["answered"] is None
-    assert "the context has no result" in receipt["warnings"][-1]
-    assert read(wordless, citizen, "calibration")["waiting"] == 1
 
 
 def test_an_export_carries_notes_and_predictions(

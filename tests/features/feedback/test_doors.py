@@ -215,30 +215,6 @@ def test_an_export_carries_feedback_and_erasing_a_memory_erases_what_named_it(
     assert "used" in substrate("import", str(tmp_path / "broken.jsonl"), "-c", f"{owner}.no").err
 
 
-def test_the_oldest_feedback_falls_out(
-    shared: Service, owner: str, substrate: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("orchestration.features.feedback.flow.MOST_KEPT", 2)
-    for name in ("first", "second", "third"):
-        assert substrate("feedback", "-c", owner, QUESTION, "--used", "hill", "--id", name).code == 0
-    kept = shared.http.get(f"/v1/citizens/{owner}/feedback").json()["feedback"]
-    assert [one["feedback_id"] for one in kept] == ["second", "third"]
-
-
-def test_all_feedback_that_is_told_at_once_is_kept(shared: Service, owner: str) -> None:
-    async def tell_all() -> list[int]:
-        async with AsyncSubstrate(shared.url, ADMIN_KEY) as client:
-            records = (client.tell_feedback(owner, query=f"{QUESTION} {n}", used=["hill"]) for n in range(30))
-            return [len((await record).used) for record in asyncio.as_completed(list(records))]
-
-    assert asyncio.run(tell_all()) == [1] * 30
-
-
-def test_a_feedback_whose_id_has_a_slash_is_taken_back(shared: Service, owner: str) -> None:
-    told(shared, owner, used=["hill"], feedback_id="mail/7")
-    assert shared.http.delete(f"/v1/citizens/{owner}/feedback/mail%2F7").json()["taken_back"] == 1
-
-
 def test_an_export_of_what_was_known_says_nothing_of_later_feedback(shared: Service, owner: str) -> None:
     late = shared.remember(owner, id="late", name="late", text="Nothing else.")["created_at"]
     then = {"known_at": late}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -11,8 +10,6 @@ from orchestration.dependencies import Deps
 from orchestration.features.identity.flow import read_identity
 from orchestration.features.identity.values import Identity, WhoIs
 from schemas.commands import Correct, Retract
-from schemas.errors import InvalidRequest
-from schemas.temporal import to_datetime
 from tests.features.contexts.identity_contexts import RULE, TABLE, told
 from tests.integration.store import NOW, day, moment, remember, stored
 
@@ -60,18 +57,6 @@ async def test_transaction_time_is_an_axis_of_its_own(deps: Deps, fresh_citizen:
     assert (counted(in_hindsight)["Kai"], counted(in_hindsight)["Igor"]) == (6, 3)
 
 
-@pytest.mark.parametrize(
-    ("asked", "known"),
-    [({}, to_datetime(NOW)), ({"as_of_time": moment(3)}, moment(3)), ({"known_at": moment(4)}, moment(4))],
-    ids=["no time", "as of", "known at"],
-)
-async def test_the_answer_says_of_which_knowledge_it_is(
-    deps: Deps, kai: str, asked: dict[str, Any], known: datetime
-) -> None:
-    found = await who(deps, kai, **asked)
-    assert found.known_at == known
-
-
 async def test_a_citizen_with_nothing_is_nobody_yet(deps: Deps, fresh_citizen: str) -> None:
     found = await who(deps, fresh_citizen)
     assert found.entities == ()
@@ -96,8 +81,3 @@ async def test_an_identity_comes_in_pages_as_it_was_when_the_first_was_read(
         found += page.entities
     assert found == list(whole.entities)
     assert "Igor" in counted(await who(deps, citizen))
-
-
-async def test_a_strange_cursor_is_refused(deps: Deps, kai: str) -> None:
-    with pytest.raises(InvalidRequest, match="cursor"):
-        await who(deps, kai, cursor="WzFd")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import tarfile
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -15,14 +13,11 @@ import pytest
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.features.mirror.edits import Edits
 from orchestration.features.mirror.folder import MARKER
-from orchestration.features.mirror.job import MirrorJob
 from orchestration.features.mirror.layout import MirrorOf
 from orchestration.features.mirror.marker import dump_written
 from orchestration.features.mirror.reader import apply_edits, read_edits
 from orchestration.features.mirror.writer import (
     MirrorReport,
-    is_in_step,
-    stream_tar,
     take_snapshot,
     update_mirror,
     write_mirror,
@@ -184,23 +179,6 @@ async def test_edits_of_a_person_are_held_back_applied_and_answered(
     assert "faster" in page_with(tmp_path, "[m2]").read_text()
 
 
-async def test_made_tags_are_shown_as_made_and_are_no_edit(
-    own: Runtime, fresh_citizen: str, tmp_path: Path
-) -> None:
-    await send(own, remember(fresh_citizen, "m1", tags=["sea"], description="a cove"))
-    await write(own, fresh_citizen, tmp_path)
-    graph = own.deps.graph(graph_name(Level.N1, fresh_citizen))
-    await add_made_tags(graph, {"m1": [MadeTag("#harbour", "harbour")]}, "run-1")
-    assert not await is_in_step(MirrorOf(Level.N1, fresh_citizen), own.deps, tmp_path, await own.moment())
-    assert (await update(own, fresh_citizen, tmp_path)).written == 1
-    page = page_with(tmp_path, "made_tags: [harbour]")
-    page.write_text(page.read_text() + "\n")
-    assert await edits_in(own, tmp_path) == NOTHING
-    page.write_text(page.read_text().replace("a cove", "a bay"))
-    [edit] = (await edits_in(own, tmp_path)).edits
-    assert edit.shown[1:] == ("-a cove", "+a bay")
-
-
 async def test_an_interrupted_run_is_taken_for_no_edit(own: Runtime, fresh_citizen: str, tmp_path: Path) -> None:
     await send(own, *[remember(fresh_citizen, f"m{n}", tags=[f"t{n}"], description=f"text {n}") for n in range(2)])
     await write(own, fresh_citizen, tmp_path)
@@ -213,20 +191,6 @@ async def test_an_interrupted_run_is_taken_for_no_edit(own: Runtime, fresh_citiz
     journal.write_bytes(dump_written(str(page.relative_to(tmp_path / fresh_citizen)), page.read_bytes()))
     assert (await update(own, fresh_citizen, tmp_path)).held_back == ()
     assert not journal.exists()
-
-
-async def test_the_tar_is_the_mirror(own: Runtime, fresh_citizen: str, tmp_path: Path) -> None:
-    await send(
-        own, *[remember(fresh_citizen, f"m{n}", tags=["x" * 300], description=f"text {n}") for n in range(150)]
-    )
-    snapshot = await take_snapshot(MirrorOf(Level.N1, fresh_citizen), own.deps, await own.moment())
-    blocks = b"".join([block async for block in stream_tar(snapshot)])
-    await write_mirror(snapshot, tmp_path / "written")
-    with tarfile.open(fileobj=io.BytesIO(blocks)) as archive:
-        archive.extractall(tmp_path / "taken", filter="data")
-    assert pages(tmp_path / "taken") == pages(tmp_path / "written")
-    assert len(pages(tmp_path / "taken")) == 2
-    assert await edits_in(own, tmp_path / "taken") == NOTHING
 
 
 async def test_mirrors_are_kept_in_step_and_an_erasure_reaches_edited_files_at_once(
@@ -290,28 +254,3 @@ async def test_an_erasure_that_cannot_reach_the_mirror_is_not_reported_as_done(
     marker.write_bytes(held)
     report = await erase(command, own.deps, await own.moment(), None)
     assert (report.duplicate, marker.exists()) == (False, False)
-
-
-async def test_the_job_writes_what_is_not_in_step(own: Runtime, fresh_citizen: str) -> None:
-    job, keeper = MirrorJob(), own.keeper
-    assert keeper is not None
-    await send(own, remember(fresh_citizen, "m1", description="a cove"))
-    context = JobContext(own.deps, Level.N1, fresh_citizen, "run-1", await own.moment())
-    page = await job.plan(context, None)
-    assert (page.next, page.commands, len(page.shown)) == (None, (), 1)
-    assert await job.keep(context, page) > 0
-    assert "a cove" in page_with(keeper.directory / fresh_citizen, "[m1]").read_text()
-    assert await job.keep(context, await job.plan(context, None)) == 0
-    assert await job.undo(context) == 0
-
-
-async def test_a_folder_that_is_not_ours_and_a_lost_marker_are_refused(
-    own: Runtime, fresh_citizen: str, tmp_path: Path
-) -> None:
-    await send(own, remember(fresh_citizen, "m1", description="a cove"))
-    await write(own, fresh_citizen, tmp_path)
-    (tmp_path / fresh_citizen / MARKER).unlink()
-    for act in (write, update):
-        with pytest.raises(Conflict, match="it is no mirror"):
-            await act(own, fresh_citizen, tmp_path)
-    assert page_with(tmp_path, "a cove").exists()

@@ -154,34 +154,3 @@ def test_the_first_receipt_is_the_receipt_whatever_is_done_since(
     assert read_receipt(service, citizen, "first") == first
     assert resolved(service, citizen, cascade=cascade, command_id="first") == {**first, "duplicate": True}
     assert read_receipt(service, citizen, "first") == first
-
-
-def test_a_resolution_from_which_nothing_followed_has_no_more_in_its_receipt_later(
-    service: Service, citizen: str
-) -> None:
-    told(service, citizen)
-    asked = {"command": "resolve", "citizen_id": citizen, "id": "trip", "command_id": "first"}
-    first = service.http.post("/v1/commands", json=asked).json()
-    service.remember(citizen, id="flat", name="Flat", resolution_state="blocked")
-    assert service.relate(citizen, ("flat", "BLOCKED_BY", "trip")).status_code == 201
-    again = service.http.post("/v1/commands", json=asked).json()
-    assert again == {**first, "duplicate": True}
-    assert read_receipt(service, citizen, "first") == first
-
-
-def test_what_was_cut_from_a_text_is_in_its_receipt_read_again(service: Service, citizen: str) -> None:
-    asked = {"command": "remember", "citizen_id": citizen, "id": "m", "name": "M", "command_id": "cut"}
-    asked["description"] = "It rains. " + "again and " * 2000
-    first = service.http.post("/v1/commands", json=asked).json()
-    assert first["warnings"]
-    assert read_receipt(service, citizen, "cut") == first
-    assert service.http.post("/v1/commands", json=asked).json() == {**first, "duplicate": True}
-
-
-def test_no_receipt_names_what_was_erased(service: Service, citizen: str) -> None:
-    told(service, citizen)
-    first = resolved(service, citizen, command_id="first")
-    assert "Trip" in str(first)
-    erased = service.http.post("/v1/memories/N1/trip/erase", json={"citizen_id": citizen})
-    assert erased.status_code == 200, erased.text
-    assert "rip" not in str(read_receipt(service, citizen, "first"))

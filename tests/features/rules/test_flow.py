@@ -133,26 +133,3 @@ async def test_what_cannot_be_judged_is_no_permission(deps: Deps, fresh_citizen:
     actions = ("", "  ", "🙂", "金曜日にデプロイする", "Déployer la version vendredi", "deploy " * 7_000)
     verdicts = [await checked(deps, fresh_citizen, action, query_levels=own) for action in actions]
     assert [verdict.verdict for verdict in verdicts] == ["unchecked"] * len(actions)
-
-
-async def test_rules_are_listed_page_by_page(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, *(remember(fresh_citizen, f"r{n}", rule=f"Never do number {n}") for n in range(5)))
-    page = RulesPage(query_levels=(Level.N1,), limit=2)
-    seen: list[str] = []
-    while True:
-        answer = await list_rules(fresh_citizen, page, deps, ASKED)
-        seen += [rule.rule for rule in answer.rules]
-        if answer.next is None:
-            break
-        page = page.model_copy(update={"cursor": answer.next})
-    assert sorted(seen) == [f"Never do number {n}" for n in range(5)]
-
-
-async def test_a_rule_near_what_was_asked_with_comes_first(deps: Deps, fresh_citizen: str) -> None:
-    felt = remember(fresh_citizen, "a", rule="Never shout at Tom", emotion_vector={"anger": 0.9})
-    calm = remember(fresh_citizen, "b", rule="Never shout at anybody", emotion_vector={"calm": 0.9})
-    await stored(deps, felt, calm)
-    verdict = await checked(
-        deps, fresh_citizen, "Shout at Tom", emotion="anger", nodes=("Tom",), query_levels=(Level.N1,)
-    )
-    assert [rule.rule for rule in verdict.rules] == ["Never shout at Tom", "Never shout at anybody"]

@@ -95,29 +95,6 @@ def test_a_copy_is_brought_up_to_date_when_it_is_shared_again(citizens: Citizens
     assert [reason for reason in reasons if reason] == ["discovered_false", "reality_changed"]
 
 
-def test_a_share_can_go_on_from_the_collective_by_its_author_alone(citizens: Citizens) -> None:
-    [ada, bo, _] = citizens.names
-    remember(citizens.ada, ada, "harbour", description=WORDS)
-    copy = share(citizens.ada, ada, "harbour")["id"]
-    body = {"citizen_id": bo, "from_level": "N2", "id": copy, "level": "N3"}
-    assert problem_in(citizens.bo.post("/v1/share", json=body), 403)["type"] == "/problems/not-author"
-    up = share(citizens.ada, ada, copy, from_level="N2", level="N3")
-    assert shown(citizens.bo, up["id"], "N3")["shared_from"]["id"] == copy
-
-
-def test_what_is_gone_or_taken_back_is_not_shared(citizens: Citizens) -> None:
-    http, [ada, _, _] = citizens.ada, citizens.names
-    remember(http, ada, "harbour", description=WORDS)
-    remember(http, ada, "gone", description="A memory that will be erased for good.")
-    done(http.post("/v1/memories/N1/harbour/retract", json={"citizen_id": ada}))
-    done(http.post("/v1/memories/N1/gone/erase", json={"citizen_id": ada}))
-    for memory, status in (("harbour", 409), ("gone", 404), ("never", 404)):
-        problem_in(http.post("/v1/share", json={"citizen_id": ada, "id": memory, "level": "N2"}), status)
-    problem_in(http.post("/v1/share", json={"citizen_id": ada, "id": "harbour", "level": "N1"}), 422)
-    body = {"citizen_id": ada, "from_level": "N2", "id": "harbour", "level": "N2"}
-    problem_in(http.post("/v1/share", json=body), 422)
-
-
 def test_a_contest_is_listed_changes_its_reason_and_is_withdrawn(citizens: Citizens) -> None:
     [ada, bo, cleo] = citizens.names
     remember(citizens.ada, ada, "harbour", description=f"The harbour of {ada} closes at nine.")

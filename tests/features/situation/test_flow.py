@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -105,17 +104,6 @@ async def test_a_memory_that_a_new_one_resolves_is_resolved_since(deps: Deps, fr
     assert [one.memory_id for one in found.changes.new] == ["fixed"]
 
 
-async def test_what_the_window_shows_resonates_less(deps: Deps, fresh_citizen: str) -> None:
-    texts = {"a": "The rent is due on Monday", "b": "The rent was due on Friday"}
-    told = [remember(fresh_citizen, one, description=text, valid_at=moment(10)) for one, text in texts.items()]
-    await stored(deps, *told, now=day(50))
-    asked = {"stimuli": ["The rent is due on Monday"]}
-    assert [context.memory_id for context in (await read(deps, fresh_citizen, **asked)).contexts] == ["a", "b"]
-    shown = await read(deps, fresh_citizen, window=[{"id": "a"}], **asked)
-    assert [context.memory_id for context in shown.contexts] == ["b", "a"]
-    assert shown.contexts[1].score < 0.3
-
-
 async def test_another_s_memories_and_erased_ones_are_not_read_through_a_window(
     deps: Deps, fresh_citizen: str
 ) -> None:
@@ -152,13 +140,6 @@ async def test_a_part_that_is_not_read_in_time_is_named(
     found = await read(deps, fresh_citizen)
     assert set(found.degraded) == {"newest", "changes", "window"}
     assert found.since == moment(60)
-
-
-async def test_the_levels_that_are_asked_are_read(deps: Deps, fresh_citizen: str) -> None:
-    await stored(deps, remember(fresh_citizen, "a", description="The rent is due"), now=day(50))
-    since = moment(100) - timedelta(days=1)
-    found = await read(deps, fresh_citizen, query_levels=[Level.N2], stimuli=["rent"], since=since)
-    assert all(context.level is Level.N2 for context in found.contexts)
 
 
 def turn(citizen: str, number: int, text: str, speaker: str = "user", **fields: Any) -> Any:

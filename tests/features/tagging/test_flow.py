@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from orchestration.dependencies import Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import Associations, TagWalk
-from orchestration.features.tagging import queries as made_tags
 from orchestration.features.tagging.job import TagsJob
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -19,7 +16,6 @@ from schemas.commands import EraseMemory, Retract, Supersede
 from schemas.memory import Level
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import derived
 from substrate.store.runs import RunRecord
 from tests.integration.store import NOW, carried, moment, remember, stored
 
@@ -181,25 +177,3 @@ async def test_given_tags_of_any_spelling_are_made_tags_of_others_as_they_are(
     shown = {shown for memory_id, shown in await edges(deps, fresh_citizen) if memory_id == "bowl"}
     assert {f"#{one}" for one in ODD[:4]} <= shown
     assert len(shown & {"#Work", "#work"}) == 1
-
-
-@pytest.mark.parametrize("count", [0, 1, 12])
-async def test_memories_that_are_all_alike_get_no_tags(deps: Deps, fresh_citizen: str, count: int) -> None:
-    await stored(
-        deps, *(remember(fresh_citizen, f"m{n}", description="The same old lantern") for n in range(count))
-    )
-    if not count:
-        context = JobContext(deps, Level.N1, fresh_citizen, "run", NOW)
-        assert (await TagsJob().plan(context, None)).seen == 0
-        return
-    run = await tag(deps, fresh_citizen)
-    assert (run.seen, run.changed) == (count, 0)
-
-
-async def test_unknown_names_and_no_names_are_no_fault(deps: Deps, fresh_citizen: str) -> None:
-    await told(deps, fresh_citizen)
-    graph = deps.graph(graph_name(Level.N1, fresh_citizen))
-    assert await derived.forget_made_tags(graph, []) == 0
-    assert await derived.forget_made_tags(graph, ["~unknown"]) == 0
-    assert await made_tags.drop_made_tags(graph, {"kiln": ["~unknown"], "nobody": ["~x"]}) == 0
-    assert await derived.count_carriers(graph, []) == {}

@@ -11,7 +11,6 @@ from orchestration.dependencies import Deps
 from orchestration.features.feedback import queries as feedback
 from orchestration.features.identity.learning import learning_moments
 from orchestration.features.withholding.quarantine import (
-    list_quarantines,
     quarantine,
     read_quarantine,
     release,
@@ -19,7 +18,7 @@ from orchestration.features.withholding.quarantine import (
 )
 from orchestration.features.withholding.values import Quarantine, QuarantineChange, QuarantineRequest
 from schemas.commands import Correct, Retract, Supersede, Writer
-from schemas.errors import Conflict, NotFound
+from schemas.errors import Conflict
 from schemas.memory import Level, Source
 from schemas.temporal import to_datetime
 from substrate.graphs.names import graph_name
@@ -184,19 +183,6 @@ async def test_what_follows_from_hidden_memories_is_hidden_with_them(deps: Deps,
         memory is not None and memory.expired_at is None
         for memory in [await carried(deps, citizen, each) for each in ("b1", "b2", "L1", "person:zoe_quill")]
     )
-
-
-async def test_a_quarantine_of_nothing_changes_nothing_and_an_unknown_graph_is_not_found(
-    deps: Deps, fresh_citizen: str
-) -> None:
-    with pytest.raises(NotFound):
-        await hide(deps, fresh_citizen)
-    await stored(deps, remember(fresh_citizen, "house", description=TRUE))
-    nothing = await hide(deps, fresh_citizen)
-    assert (nothing.id, nothing.status, nothing.memories) == (None, "nothing", 0)
-    assert (await list_quarantines(request(fresh_citizen, source="tool"), deps)).quarantines == ()
-    with pytest.raises(ValueError, match="name what to quarantine"):
-        request(fresh_citizen)
 
 
 async def test_a_quarantine_made_final_cannot_be_released(deps: Deps, fresh_citizen: str) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
-from schemas.temporal import TemporalMode
 
 ASKED: dict[str, Any] = {"query_text": "What did Ada say?", "citizen_id": "ada"}
 THEN = "2025-06-29T13:45:00Z"
@@ -21,20 +18,6 @@ def refusal(**fields: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         RetrievalIntention.model_validate({**ASKED, **fields})
     return str(caught.value)
-
-
-def test_the_least_intention_has_the_defaults_of_003() -> None:
-    asked = RetrievalIntention.model_validate(ASKED)
-    assert asked.temporal_mode is TemporalMode.CURRENT
-    assert asked.query_levels == (Level.N1, Level.N2, Level.N3)
-    assert asked.max_results_per_level == 20
-    assert asked.generated_at.tzinfo is not None
-    assert asked.notes == ()
-
-
-def test_every_intention_has_an_id_of_its_own() -> None:
-    ids = {RetrievalIntention.model_validate(ASKED).intention_id for _ in range(20)}
-    assert len(ids) == 20
 
 
 @pytest.mark.parametrize(
@@ -99,29 +82,3 @@ def test_a_time_makes_the_mode_point_in_time(time: str) -> None:
 )
 def test_times_that_do_not_fit_the_mode_are_refused(fields: dict[str, Any], said: str) -> None:
     assert said in refusal(**fields)
-
-
-def test_a_range_is_compared_after_both_ends_have_a_zone() -> None:
-    asked = RetrievalIntention.model_validate(
-        {
-            **ASKED,
-            "temporal_mode": "evolution",
-            "time_range_start": "2025-06-29T13:45:00",
-            "time_range_end": "2025-06-29T15:45:01+02:00",
-        }
-    )
-    assert asked.time_range_start == datetime(2025, 6, 29, 13, 45, tzinfo=UTC)
-    assert asked.notes == ("time_range_start had no time zone and was taken as UTC",)
-
-
-def test_a_time_without_a_zone_is_taken_as_utc_with_a_note() -> None:
-    asked = RetrievalIntention.model_validate(
-        {**ASKED, "temporal_mode": "point_in_time", "as_of_time": "2025-06-29T13:45:00"}
-    )
-    assert asked.as_of_time == datetime(2025, 6, 29, 13, 45, tzinfo=UTC)
-    assert asked.notes == ("as_of_time had no time zone and was taken as UTC",)
-
-
-def test_a_level_asked_for_twice_is_asked_once() -> None:
-    asked = RetrievalIntention.model_validate({**ASKED, "query_levels": ["N3", "N1", "N3"]})
-    assert asked.query_levels == (Level.N3, Level.N1)

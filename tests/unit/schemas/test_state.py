@@ -10,24 +10,6 @@ from pydantic import ValidationError
 from schemas.mind.state import StateChange
 
 
-def test_a_memory_is_kept_by_its_id_once_where_it_was_shown_last() -> None:
-    window = [{"id": "a", "text": "its words"}, "a text", "a text", {"id": "b"}, {"id": "a"}]
-    kept = StateChange.model_validate({"window": window}).window
-    assert kept is not None
-    assert [(item.id, item.text) for item in kept] == [
-        (None, "a text"), (None, "a text"), ("b", None), ("a", None),
-    ]  # fmt: skip
-
-
-def test_a_sense_is_a_text_or_a_strength_or_both() -> None:
-    senses: Any = {"pain": 0.7, "cold": 1, "message": "Come", "smell": {"text": "smoke", "intensity": 0.2}}
-    kept = StateChange(senses=senses).senses
-    assert kept is not None
-    assert {name: (sense.text, sense.intensity) for name, sense in kept.items()} == {
-        "pain": (None, 0.7), "cold": (None, 1.0), "message": ("Come", 1.0), "smell": ("smoke", 0.2),
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -101,14 +101,6 @@ def test_a_limit_is_waited_for_whatever_the_call_and_not_beyond_patience(scripte
     assert not scripted.script
 
 
-def test_a_lost_command_names_its_id_when_patience_ends(scripted: Scripted) -> None:
-    scripted.script = [None] * 5
-    with Substrate(scripted.url) as client, pytest.raises(Unavailable) as lost:
-        client.remember(citizen_id="ada", name="x", command_id="c1")
-    assert "receipt('c1')" in lost.value.remedy
-    assert not scripted.script
-
-
 @pytest.mark.parametrize(
     ("status", "said", "kind"),
     [
@@ -128,11 +120,6 @@ def test_answers_of_others_become_errors_of_ours(
     with Substrate(scripted.url) as client, pytest.raises(kind) as error:
         client.live()
     assert type(error.value) is kind
-
-
-def test_a_service_that_is_not_there_is_unavailable() -> None:
-    with Substrate("http://127.0.0.1:9") as client, pytest.raises(Unavailable, match="does not answer"):
-        client.remember(citizen_id="ada", name="x")
 
 
 def test_an_empty_key_is_none_and_a_broken_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

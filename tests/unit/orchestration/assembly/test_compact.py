@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NO_MEMORIES, REASONS, tell
+from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
@@ -174,24 +174,6 @@ def test_the_own_life_comes_first_and_what_is_shared_where_it_has_the_words_of_t
     assert ids_told(ActivationTiers(peripheral=nodes), "") == ["own"]
 
 
-def test_a_citizen_without_a_life_of_its_own_is_told_what_all_share() -> None:
-    nodes = (SHARED["near"], SHARED["far"], a_node(node_type="Person", name="Ann"))
-    assert ids_told(ActivationTiers(peripheral=nodes), "") == ["near", "far"]
-
-
-def test_the_energy_of_a_citizen_is_no_part_of_the_text() -> None:
-    near = ActivationTiers(focus=(a_node(valid_at=DAY, name="Tea"),))
-    with_energy = stream(near, citizen_energy=0.7, energy_feedback_potential=0.4)
-    assert compact(with_energy) == compact(stream(near))
-
-
-def test_with_ids_a_line_has_the_id_of_its_memory() -> None:
-    text = compact(
-        stream(ActivationTiers(peripheral=(a_node(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
-    )
-    assert text.splitlines()[1] == "- [8 May 2023] Tea (id m_1)"
-
-
 def test_the_whole_text_by_hand() -> None:
     blocked = a_node(node_id="a", name="schema design", valid_at=DAY, resolution_state="blocked")
     asked = a_node(node_id="b", name="asked Luca", valid_at=DAY)
@@ -258,20 +240,6 @@ def test_the_whole_text_by_hand() -> None:
     )
 
 
-def test_an_empty_stream_says_so() -> None:
-    assert compact(stream(ActivationTiers())) == NO_MEMORIES
-    degraded = stream(ActivationTiers(), degraded=[Degradation(query="N1_graph", reason="late")])
-    assert compact(degraded) == f"{NO_MEMORIES}\n\n# Missing\n- N1_graph: late"
-
-
-def test_where_nothing_fits_the_memories_are_named_as_the_nearest() -> None:
-    near = ActivationTiers(peripheral=(a_node(valid_at=DAY, name="Tea", description="Tom takes it black."),))
-    text = compact(stream(near, answer_confidence=0.1, nothing_fits=True))
-    assert text.splitlines()[0] == "# Nothing fits the question. The nearest"
-    assert "Tom takes it black." in text
-    assert compact(stream(near)).splitlines()[0] == "# Peripheral"
-
-
 memories = st.builds(
     lambda name, text, speaker, state: a_node(
         node_id=name, name=name or "m", description=text, speaker=speaker, resolution_state=state
@@ -291,14 +259,6 @@ def test_each_memory_is_one_line_and_the_same_stream_gives_the_same_text(
     text = compact(stream(tiers))
     assert text == compact(stream(tiers))
     assert sum(one.startswith("- ") for one in text.splitlines()) == len(focus) + len(rest)
-
-
-def test_what_seems_to_have_been_overtaken_says_until_when_it_held_and_how_often_it_was_said() -> None:
-    text = line(
-        overtaken_by="lisbon", overtaken_at=datetime(2025, 6, 4, tzinfo=UTC), duplicates=("again", "once more")
-    )
-    assert "4 June 2025, it seems" in text
-    assert "said 3 times" in text
 
 
 def test_every_reason_for_which_a_record_is_closed_has_words() -> None:

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.assembly.sent_again import FadingStream
-from orchestration.mind.decay import DAY, NO_DECAY, Decay
+from orchestration.mind.decay import DAY, Decay
 from schemas.memory import HALF_LIVES, HalfLives
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
-from schemas.stream_forms import all_links, all_memories
 from schemas.temporal import to_instant
 from tests.builders import a_node, a_relationship
 from tests.unit.orchestration.assembly.test_sent_form import a_stream
@@ -41,19 +40,6 @@ def test_at_any_moment_it_is_the_stream_that_would_be_found_then(ages: list[int]
         assert shown == stream_at(decay)
         assert fading.shows(decay)
         assert fading.at(decay) is shown
-
-
-def test_what_stands_in_several_places_stays_one_record() -> None:
-    shown = FadingStream(stream_at(Decay(HALF_LIVES, BEGUN))).at(Decay(HALF_LIVES, BEGUN + 99 * DAY))
-    assert len({id(memory) for memory in all_memories(shown)}) == 4
-    assert len({id(link) for link in all_links(shown)}) == 3
-
-
-def test_without_half_lives_it_stays_as_it_is() -> None:
-    stream = stream_at(NO_DECAY)
-    fading = FadingStream(stream)
-    assert fading.shows(Decay(None, BEGUN + DAY))
-    assert fading.at(Decay(None, BEGUN + DAY)) is stream
 
 
 def test_energies_that_were_made_otherwise_are_not_taken_for_its_own() -> None:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from orchestration.assembly.budget import COMPACT_TOKENS, Budget
 from orchestration.assembly.compact import tell
-from orchestration.assembly.excerpt import best_part, excerpt, stems_of
+from orchestration.assembly.excerpt import best_part, stems_of
 from orchestration.assembly.fitting import fit, send
 from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
 from orchestration.traversal.graph import build_graph
 from schemas.intention import Form, Part, RetrievalIntention
 from schemas.memory import ConsciousnessNode, Level
-from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, QueryTiming
+from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
 from schemas.stream_forms import StreamAnswer, all_memories, as_stream
 from substrate.inference.tokens import counter
 from tests.builders import a_node, a_relationship
@@ -114,17 +114,6 @@ def test_a_part_lies_within_the_text(text: str, most: int) -> None:
     assert end - start <= most
 
 
-def test_a_part_of_a_passage_names_its_place_in_the_whole() -> None:
-    whole = a_node(description="one two three four")
-    once = excerpt(whole, 9, stems_of("three"))
-    again = excerpt(once, 5, stems_of("three"))
-    for part in (once, again):
-        assert part.passage is not None
-        assert whole.description[part.passage.start : part.passage.end] == part.description
-        assert part.passage.length == len(whole.description)
-    assert "three" in again.description
-
-
 def three_levels(memories: int, repeats: int) -> ConsciousnessStream:
     """Three levels with so many memories each, of which the tiers hold 75, and a link from each to the next."""
     levels, every = {}, list[ConsciousnessNode]()
@@ -211,17 +200,6 @@ def test_the_energy_feedback_potential_is_there_however_small_the_limit(form: Fo
     assert "energy_feedback_potential" not in answered(stream, form, 1000, "activation_tiers")
 
 
-def test_memories_so_large_that_the_first_of_each_list_do_not_fit_are_cut() -> None:
-    nodes = tuple(a_node(node_id=f"m{n}", description=f"{n} " + WORDS * 5000) for n in range(8))
-    level = ConsciousnessLevelResults(vector_results=nodes, graph_results=nodes)
-    stream = a_stream(levels={"n1_personal": level}, activation_tiers=ActivationTiers(focus=nodes[:5]))
-    body = send(stream, ASKED, None)
-    assert COUNT(body.decode()) <= FULL_TOKENS * 1.02
-    sent = orjson.loads(body)
-    assert sent["activation_tiers"]["focus"][0]["node_id"] == "m0"
-    assert sent["omitted"] == 8 - in_tiers(sent)
-
-
 def answered(stream: ConsciousnessStream, form: Form, limit: int, *parts: Part) -> dict[str, Any]:
     """What a program gets that asks within a limit."""
     asked = RetrievalIntention(query_text="harbour", citizen_id="ada", form=form, parts=parts or None)
@@ -248,53 +226,6 @@ def test_more_tokens_show_as_many_memories_and_hardly_any_stay_unused(form: Form
         used = COUNT(orjson.dumps(sent).decode())
         assert used <= limit
         assert used >= 0.8 * limit or sent["omitted"] == 0
-
-
-@pytest.mark.parametrize("form", ["full", "references"])
-@pytest.mark.parametrize("parts", [("levels",), ("levels", "traversal_graph")])
-def test_the_sections_that_are_asked_for_show_memories_within_a_limit(form: Form, parts: tuple[Part, ...]) -> None:
-    for limit in (1000, 3000):
-        sent = answered(long_stream(), form, limit, *parts)
-        text = orjson.dumps(sent)
-        assert b"We met at the harbour" in text
-        assert COUNT(text.decode()) <= limit
-        assert "activation_tiers" not in sent
-    told = answered(long_stream(), form, 1000, "energy")
-    assert (told["omitted"], "memories" in told) == (0, False)
-
-
-def test_a_large_field_is_left_out_and_named_and_ends_no_list() -> None:
-    rows = {"rows": [f"row {n} of the table" for n in range(800)]}
-    nodes = [a_node(node_id=f"m{n}", description=f"The ferry leaves at {n}.") for n in range(4)]
-    nodes[1] = a_node(node_id="m1", description="The ferry leaves at 1.", extra=rows)
-    stream = a_stream(activation_tiers=ActivationTiers(focus=tuple(nodes)))
-    for first in (0, 1):
-        tiers = ActivationTiers(focus=tuple(nodes[first:]))
-        sent = answered(stream.model_copy(update={"activation_tiers": tiers}), "full", 1200)["activation_tiers"]
-        assert [node["node_id"] for node in sent["focus"]] == [f"m{n}" for n in range(first, 4)]
-        cut = sent["focus"][1 - first]
-        assert (cut["shortened"], cut["description"]) == (["extra"], "The ferry leaves at 1.")
-    named = a_node(node_id="m", name="a name " * 200, description="")
-    [memory] = tell(a_stream(activation_tiers=ActivationTiers(focus=(named,))), Budget(200, COUNT)).memories
-    assert memory.shortened == ("name",)
-
-
-def test_a_hit_that_fits_alone_is_whole() -> None:
-    hit = a_node(node_id="hit", description=WORDS * 3)
-    stream = a_stream(activation_tiers=ActivationTiers(focus=(hit, *long_stream().activation_tiers.peripheral)))
-    assert answered(stream, "full", 500)["activation_tiers"]["focus"][0]["description"] == hit.description
-    assert tell(stream, Budget(130, COUNT)).memories[0] == hit
-
-
-def test_the_sections_do_not_hang_on_the_digits_of_measured_times() -> None:
-    stream = long_stream()
-    for limit in range(800, 1600, 50):
-        sections = set()
-        for milliseconds in (0.5, 1234.567):
-            timing = QueryTiming(query="N1_vector", milliseconds=milliseconds, rows=3)
-            timed = stream.model_copy(update={"timings": (timing,), "stage_ms": {"open": milliseconds}})
-            sections.add(tuple(answered(timed, "references", limit)))
-        assert len(sections) == 1
 
 
 @pytest.mark.parametrize("text", ["ზღვის პირას ვისაუბრეთ ნავზე. ", "我们在港口见面谈论船和天气。", WORDS])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.assembly.sent_form import sparse_row, stream_json
+from orchestration.assembly.sent_form import stream_json
 from orchestration.traversal.graph import build_graph
 from schemas.intention import Form
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState
@@ -123,23 +123,3 @@ def test_the_parts_that_are_asked_for_are_sent_and_no_others(form: Form) -> None
         assert sent.keys() >= ALWAYS
     assert "levels" in orjson.loads(stream_json(stream, form, ["levels"]))
     assert ("levels" in orjson.loads(stream_json(stream, form))) is (form != "compact")
-
-
-def test_of_a_memory_only_what_was_said_is_left() -> None:
-    one, other = a_node(goal="sail"), a_node(version=2)
-    rows = [sparse_row(one), sparse_row(other)]
-    assert [row.get("goal") for row in rows] == ["sail", None]
-    assert [row.get("version") for row in rows] == [None, 2]
-    assert all("expired_at" not in row and row["energy"] == 0.5 for row in rows)
-
-
-def test_references_cost_less_where_memories_stand_twice() -> None:
-    nodes = tuple(a_node(node_id=f"m{place}", description="A long walk by the sea. " * 10) for place in range(20))
-    level = ConsciousnessLevelResults(vector_results=nodes, graph_results=nodes)
-    tiers = ActivationTiers(focus=nodes[:5], peripheral=nodes[5:])
-    stream = a_stream(levels={"n1_personal": level}, activation_tiers=tiers)
-    full, small = (orjson.loads(stream_json(stream, form)) for form in ("full", "references"))
-    assert small["token_counts"]["sent"] == small["token_counts"]["references"]
-    assert small["token_counts"]["sent"] < 0.5 * full["token_counts"]["sent"]
-    for form in ("full", "references"):
-        assert small["token_counts"][form] == pytest.approx(full["token_counts"][form], rel=0.15)

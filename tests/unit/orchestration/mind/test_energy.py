@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +11,6 @@ from orchestration.mind.energy import (
     apply_energy_feedback,
     bounds,
     drift,
-    energy_at,
     energy_feedback_potential,
     energy_shares,
     feed_back,
@@ -24,7 +21,6 @@ from schemas.memory import ConsciousnessRelationship, ResolutionState
 from substrate.store.naming import MADE_OF_NAMES
 from tests.builders import a_relationship
 
-NOW = datetime(2026, 1, 10, tzinfo=UTC)
 units = st.floats(0.0, 1.0)
 feelings = st.none() | st.dictionaries(st.sampled_from(["joy", "fear", "calm", "awe"]), units, max_size=4)
 
@@ -83,30 +79,6 @@ def test_the_potential_by_hand() -> None:
         a_relationship(energy=0.8, resolution_state="blocked", emotion_vector={"frustration": 0.7, "drive": 0.6}),
     ]
     assert energy_feedback_potential(three) == pytest.approx(1.3 / 150)
-
-
-def test_fifty_links_at_their_greatest_are_one_and_more_are_no_more() -> None:
-    greatest = a_relationship(
-        energy=1.0,
-        energy_transfer_coefficient=1.0,
-        resolution_state="blocked",
-        emotion_vector={"fear": 1.0, "anger": 1.0},
-    )
-    assert energy_feedback_potential([greatest] * 25) == pytest.approx(0.5)
-    assert energy_feedback_potential([greatest] * 50) == 1.0
-    assert energy_feedback_potential([greatest] * 80) == 1.0
-
-
-def test_nothing_found_gives_nothing() -> None:
-    assert energy_feedback_potential([]) == 0.0
-    assert energy_shares([]) == []
-
-
-def test_the_shares_are_the_greatest_first_and_equal_ones_by_id() -> None:
-    told = energy_shares(
-        [a_relationship(link_id="z"), a_relationship(link_id="big", energy=1.0), a_relationship(link_id="a")]
-    )
-    assert [(one.link_id, one.transfer) for one in told] == [("big", 0.5), ("a", 0.25), ("z", 0.25)]
 
 
 @pytest.mark.parametrize(
@@ -183,23 +155,6 @@ def test_the_relative_potential_by_hand(states: list[str], share: float) -> None
     assert relative_potential([a_relationship(resolution_state=state) for state in states]) == pytest.approx(share)
 
 
-def test_links_count_by_what_they_could_give() -> None:
-    strong = a_relationship(energy=0.9, resolution_state="blocked", emotion_vector={"fear": 1.0, "anger": 1.0})
-    faint = a_relationship(energy=0.1, resolution_state="resolved")
-    # (2.7 + 0.03) / (2.7 + 0.15), each times the coefficient 0.5
-    assert relative_potential([strong, faint]) == pytest.approx(2.73 / 2.85)
-
-
-def test_a_link_counts_by_the_place_of_its_more_active_end() -> None:
-    blocked = a_relationship(source_id="a", target_id="b", resolution_state="blocked")
-    resolved = a_relationship(source_id="b", target_id="c", resolution_state="resolved")
-    places = {(blocked.graph_key, "a"): 0, (blocked.graph_key, "b"): 3, (blocked.graph_key, "c"): 1}
-    # 1 x 1.5 + 1/2 x 0.3, of 1 x 1.5 + 1/2 x 1.5
-    assert relative_potential([blocked, resolved], places) == pytest.approx(1.65 / 2.25)
-    # Ends that are not among the memories found stand behind all that are.
-    assert relative_potential([blocked, resolved], {}) == pytest.approx(0.6)
-
-
 @pytest.mark.parametrize(
     "without", [{"energy": 0.0}, {"energy_transfer_coefficient": 0.0}, {"emotion_vector": {"joy": 0.0}}]
 )
@@ -250,29 +205,8 @@ def test_no_series_of_streams_carries_the_energy_beyond_its_bounds(
         assert least - 1e-9 <= energy <= greatest + 1e-9
 
 
-def test_feedback_from_the_ordinary_energy_is_that_of_003_by_hand() -> None:
-    # 0.5 + (1 - 0.5) x 0.3; then at most half of what is left to 0.5 + 0.8 x 0.5 = 0.9
-    assert feed_back(Energy(0.5, 0.5), 1.0) == pytest.approx(0.65)
-    assert feed_back(Energy(0.65, 0.5), 1.0) == pytest.approx(0.775)
-    assert feed_back(Energy(0.5, 0.5), 0.2) == pytest.approx(0.41)
-    assert feed_back(Energy(0.95, 0.5), 1.0) == 0.95
-    assert bounds(0.5) == pytest.approx((0.1, 0.9))
-
-
 @pytest.mark.parametrize(
     ("hours", "energy"), [(-5, 0.9), (0, 0.9), (12, 0.7), (24, 0.6), (36, 0.55), (10**9, 0.5)]
 )
 def test_the_energy_returns_to_the_ordinary_one_by_hand(hours: int, energy: float) -> None:
     assert drift(0.9, 0.5, hours * 3_600_000_000) == pytest.approx(energy)
-
-
-def test_an_energy_that_was_declared_does_not_drift_and_is_the_ordinary_one() -> None:
-    assert energy_at(0.9, None, None, 10**15, derived=0.2) == (0.9, 0.9)
-    assert energy_at(None, None, None, 10**15, derived=0.2) == (0.2, 0.2)
-    assert energy_at(None, None, None, 10**15, derived=None) == (0.5, 0.5)
-
-
-def test_after_feedback_the_declared_energy_counts_before_the_derived_one() -> None:
-    half_a_day = 12 * 3_600_000_000
-    assert energy_at(0.9, 0.7, 0, half_a_day, derived=0.2) == pytest.approx((0.8, 0.7))
-    assert energy_at(0.9, None, 0, half_a_day, derived=0.2) == pytest.approx((0.55, 0.2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from itertools import chain
 
 import pytest
@@ -13,19 +12,13 @@ from orchestration.graph_queries.recall import Hit, Recall, WordsThen
 from orchestration.mind.stream_note import (
     Shown,
     StreamNote,
-    citizen_of,
-    make_stream_id,
     pack,
-    rename_stream,
     unpack,
 )
 from orchestration.question.time_expressions import NamedPeriod
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.mind.state import CitizenState
 from schemas.temporal import Period, Scope
-from substrate.store.note_buffer import NoteBuffer
-from substrate.store.stream_notes import StoredNote
 
 ids = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"], exclude_characters="|"), min_size=1
@@ -57,28 +50,3 @@ def test_a_packed_note_says_what_it_said(
 def test_another_text_is_refused(data: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
         unpack("ada~1", 1, data)
-
-
-def test_the_id_of_a_stream_names_its_citizen_and_sorts_by_time() -> None:
-    asked = RetrievalIntention(citizen_id="ada.b-c_d", query_text="Where?")
-    woken = StateBasedRetrieval(citizen_id="ada.b-c_d", generated_at=datetime(2026, 1, 1, tzinfo=UTC))
-    made = [make_stream_id(asked, 5), make_stream_id(woken, 5), make_stream_id(asked, 2**51)]
-    assert {citizen_of(each) for each in made} == {"ada.b-c_d"}
-    assert len(set(made)) == 3
-    assert make_stream_id(asked, 5) == made[0] < made[2]
-    assert [citizen_of(other) for other in ("ada", "ada~", "")] == [None, None, None]
-    assert rename_stream(made[0], "bo") == make_stream_id(asked, 5).replace("ada.b-c_d", "bo")
-
-
-def test_a_full_buffer_drops_the_oldest_and_counts_them() -> None:
-    buffer = NoteBuffer(most=3)
-    for number in range(5):
-        buffer.add("g" if number % 2 else "h", StoredNote(str(number), number, "data"))
-    assert (buffer.dropped, len(buffer), buffer.graphs()) == (2, 3, ["h", "g"])
-    assert [note.id for note in buffer.take("h")] == ["2", "4"]
-    assert (len(buffer), buffer.take("h")) == (1, [])
-    few = NoteBuffer(most_bytes=12)
-    few.give_back("g", [StoredNote("1", 1, "x" * 6), StoredNote("2", 2, "x" * 6)])
-    assert [note.id for note in few.take("g")] == ["2"]
-    few.add("g", StoredNote("3", 3, "x" * 11))
-    assert len(few) == 1

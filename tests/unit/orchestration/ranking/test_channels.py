@@ -13,22 +13,18 @@ from hypothesis import strategies as st
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question, Request, read_question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights, weights_for
+from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import (
     CHANNELS,
-    DIVERSIFIED,
     RankingQuestion,
-    breadth_order,
     final_order,
     instruction_score,
     likeness_score,
     opening_score,
-    other_score,
     own_score,
     ranking_question,
     relevance_parts,
     session_score,
-    speaker_score,
     time_score,
     word_score,
 )
@@ -71,20 +67,6 @@ def test_likeness_is_stretched_to_the_weight(likenesses: list[float | None]) -> 
             assert scores[memory.key] == 0.0
         elif memory.likeness == max(known):
             assert scores[memory.key] == pytest.approx(0.5)
-
-
-def test_likeness_by_hand() -> None:
-    candidates = of(*(a_memory(name, likeness=x) for name, x in (("a", 0.8), ("b", 0.6), ("c", 0.4), ("d", None))))
-    scores = likeness_score(candidates, asked(candidates, Question("x")), 0.5)
-    assert list(scores.values()) == pytest.approx([0.5, 0.25, 0.0, 0.0])
-
-
-def test_the_best_by_words_has_the_whole_weight() -> None:
-    candidates = of(a_memory("a", description="the cat"), a_memory("b", description="a dog and a long story"))
-    lexicon = Lexicon(9, frequencies={"cat": 2, "dog": 2})
-    scores = word_score(candidates, asked(candidates, Question("cat dog"), lexicon=lexicon), 0.5)
-    assert scores[key("a")] == pytest.approx(0.5)
-    assert 0.0 < scores[key("b")] < 0.5
 
 
 def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> None:
@@ -182,15 +164,6 @@ def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_o
     )
 
 
-def test_what_the_asker_only_prefers_gets_the_weight_alone() -> None:
-    candidates = of(a_memory("wish", speaker="user", description="I prefer short answers."), a_memory("best"))
-    base = {key("wish"): 0.1, key("best"): 2.0}
-    question = asked(candidates, Question("help me", request=Request.SURE), base=base, parts={})
-    assert instruction_score(
-        candidates, replace(question, parts={each: {"words": base[each]} for each in base}), 0.5
-    ) == {key("wish"): 0.5}
-
-
 def test_the_chosen_instructions_stand_after_the_first_that_stand_out() -> None:
     memories = [a_memory(name) for name in ("a", "b", "c")]
     candidates = of(*memories, a_memory("wish", rule="Answer in French."), a_memory("d"))
@@ -236,53 +209,6 @@ def test_in_a_question_about_an_order_nothing_spreads_within_a_session() -> None
     assert parts[key("user")]["opening"] >= CHANNEL_WEIGHTS.opening
     assert "opening" not in parts[key("assistant")]
     assert {part["sitting"] for part in parts.values()} == {0.0}
-
-
-def test_in_a_summary_each_answer_stands_behind_what_the_asker_said() -> None:
-    turns = [
-        a_memory(f"{place}", node_type="Turn", valid_at=place, speaker=("user", "assistant")[place % 2])
-        for place in range(4)
-    ]
-    candidates = of(*turns)
-    order = [Score(turn.key, 1.0, 1.0, {}) for turn in (turns[3], turns[2], turns[1], turns[0])]
-    placed = final_order(order, candidates, asked(candidates, Question("sum up", broad=True, whole=True)))
-    assert [score.key for score in placed] == [turns[place].key for place in (2, 3, 0, 1)]
-    unweighed = asked(candidates, Question("sum up", whole=True))
-    assert final_order(order, candidates, replace(unweighed, weights=ChannelWeights(opening=0.0))) == order
-
-
-def test_a_summary_of_what_two_people_said_is_spread_over_links_and_time() -> None:
-    candidates = of(*(a_memory(str(place), speaker="Caroline") for place in range(3)))
-    question = asked(candidates, Question("sum up", broad=True, whole=True))
-    assert question.weights.gain == CHANNEL_WEIGHTS.gain
-    assert opening_score(candidates, question, 1.0) == {}
-
-
-def test_a_broad_answer_is_spread_over_time() -> None:
-    candidates = of(*(a_memory(f"{n:02}", valid_at=n) for n in range(60)))
-    order = [Score(key, 1.0, 1.0 - place / 600, {}) for place, key in enumerate(candidates.memories)]
-    broad = asked(candidates, Question("x", broad=True))
-    spread_out = final_order(order, candidates, replace(broad, weights=ChannelWeights(breadth=0.5)))
-    assert sorted(spread_out) == sorted(order)
-    assert spread_out[0] == order[0]
-    assert int(spread_out[1].key[1]) > 5
-    assert spread_out[DIVERSIFIED:] == [score for score in order if score in spread_out[DIVERSIFIED:]]
-    assert final_order(order, candidates, replace(broad, weights=ChannelWeights(breadth=0.0))) == order
-    assert final_order(order, candidates, asked(candidates, Question("x"))) == order
-
-
-def test_a_channel_without_weight_adds_nothing() -> None:
-    candidates = of(a_memory("turn", speaker="user", description="I go"))
-    question = asked(candidates, Question("my plan", own=True, others=True, orders=True, broad=True))
-    for score in (time_score, speaker_score, own_score, other_score, opening_score, breadth_order):
-        assert score(candidates, question, 0.0) == {}
-
-
-def test_nothing_spreads_in_a_question_about_an_order() -> None:
-    weights = weights_for(CHANNEL_WEIGHTS, Question("x", orders=True))
-    assert (weights.gain, weights.answer, weights.session) == (0.0, 0.0, 0.0)
-    assert weights_for(CHANNEL_WEIGHTS, Question("x")) is CHANNEL_WEIGHTS
-    assert weights_for(ChannelWeights(opening=0.0), Question("x", orders=True)).gain == CHANNEL_WEIGHTS.gain
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ranking.candidates import Candidate
 from orchestration.ranking.consciousness_score import (
     BACKGROUND,
     FOCUS,
     PERIPHERAL,
     Score,
-    completeness,
     consciousness_scores,
     priority,
     ranked,
@@ -68,12 +66,6 @@ def test_the_consciousness_score_by_hand(
     assert score.terms["relevance"] == activation
 
 
-def test_completeness_counts_the_metadata_that_a_memory_carries() -> None:
-    assert completeness(a_memory("a")) == pytest.approx(2 / 13)
-    assert completeness(a_memory("a", goal="rest", emotion_vector="{}")) == pytest.approx(4 / 13)
-    assert completeness(a_memory("a", importance="1", tags='["x"]')) == pytest.approx(2 / 13)
-
-
 def scores(*activations: float) -> list[Score]:
     return [
         Score(key(f"{place:03}"), activation, activation, {"relevance": activation})
@@ -123,36 +115,8 @@ def test_a_memory_without_text_takes_no_place_in_focus() -> None:
     assert (focus, peripheral) == ([order[1], order[3]], [order[0], order[2]])
 
 
-def test_where_nothing_fits_the_focus_is_empty_and_the_order_stays() -> None:
-    order = scores(*[0.9] * 30)
-    focus, peripheral, background = tiers(order, {order[1].key}, nothing_fits=True)
-    assert focus == []
-    assert peripheral + background == order
-
-
 @given(st.permutations(range(8)))
 def test_the_order_does_not_depend_on_the_order_of_finding(places: list[int]) -> None:
     by_score = scores(0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.0, 0.5)
     expected = [2, 5, 0, 1, 4, 7, 3, 6]
     assert ranked([by_score[place] for place in places]) == [by_score[place] for place in expected]
-
-
-def test_what_was_read_from_a_text_counts_only_where_it_may() -> None:
-    felt: dict[str, Any] = {"energy": 0.9, "emotion_vector": '{"joy": 1.0}', "goal": "rest"}
-    read = a_memory("a", **felt, unset="energy,emotion_vector,goal")
-    given, bare = a_memory("a", **felt), a_memory("a", energy=0.5)
-
-    def total(memory: Candidate, *, inferred: bool) -> float:
-        [score] = consciousness_scores([memory], [0.5], {"joy": 1.0}, inferred=inferred)
-        return score.total
-
-    assert total(read, inferred=True) == total(given, inferred=True)
-    assert total(read, inferred=False) == pytest.approx(total(bare, inferred=False))
-    assert total(given, inferred=False) == total(given, inferred=True)
-
-
-def test_where_nothing_fits_only_standing_instructions_are_in_focus() -> None:
-    order = scores(1.0, 0.9, 0.8)
-    focus, peripheral, _ = tiers(order, nothing_fits=True, instructions={order[1].key})
-    assert (focus, peripheral) == ([order[1]], [order[0], order[2]])
-    assert tiers(order, nothing_fits=True)[0] == []

@@ -15,10 +15,8 @@ from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.changes import DAY, Change, Hit, find_changes
-from orchestration.ranking.consciousness_score import Score, levelled
+from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.currency import (
-    FOCUS,
-    PART,
     Comparison,
     fold_duplicates,
     order_by_currency,
@@ -77,40 +75,6 @@ def test_what_somebody_else_says_is_no_change_of_mine() -> None:
     assert find_changes(other, ASKED) == []
 
 
-def test_what_the_answering_side_says_changes_nothing() -> None:
-    said = [hit("you live in Berlin", 1, 1.0, voice="assistant"), hit("so Lisbon", 2, 0.9, voice="assistant")]
-    assert find_changes(said, ASKED) == []
-
-
-def test_two_of_one_moment_tell_of_no_change() -> None:
-    assert find_changes([hit("I live in Berlin", 3, 1.0), hit("I live in Lisbon", 3, 0.9)], ASKED) == []
-
-
-def test_what_was_stored_by_one_list_of_commands_tells_of_no_change() -> None:
-    stored_next = HOMES[1]._replace(at=HOMES[0].at + 1)
-    assert find_changes([HOMES[0], stored_next], ASKED) == []
-
-
-def test_a_part_of_a_long_text_tells_of_no_change() -> None:
-    for place in (0, 1):
-        hits = [home._replace(passage=number == place) for number, home in enumerate(HOMES)]
-        changes = find_changes(hits, ASKED)
-        assert all(place not in (change.earlier, change.later) for change in changes)
-
-
-def test_a_later_one_from_below_comes_into_the_focus_only_when_asked() -> None:
-    keys = [key(str(place)) for place in range(10)]
-    comparison = Comparison(keys, [Change(0, 7, 0.4)])
-    assert order_by_currency(comparison, Tense.PRESENT, raising=False)[:FOCUS] == [0, 1, 2, 3, 4]
-    assert order_by_currency(comparison, Tense.PRESENT, raising=True)[:FOCUS] == [7, 0, 1, 2, 3]
-
-
-def test_nothing_is_raised_where_the_last_in_focus_gives_what_is_asked_for() -> None:
-    keys = [key(str(place)) for place in range(10)]
-    comparison = Comparison(keys, [Change(0, 7, 0.4)], giving={FOCUS - 1})
-    assert order_by_currency(comparison, Tense.PRESENT, raising=True)[:FOCUS] == [0, 1, 2, 3, 4]
-
-
 @pytest.mark.parametrize(
     ("change", "is_shown"),
     [
@@ -123,12 +87,6 @@ def test_nothing_is_raised_where_the_last_in_focus_gives_what_is_asked_for() -> 
 )
 def test_of_what_answers_best_a_less_likely_change_is_shown(change: Change, is_shown: bool) -> None:
     assert bool(Comparison([key(name) for name in "abc"], [change]).held_before()) == is_shown
-
-
-def test_the_change_shown_is_the_likeliest_of_each_hit() -> None:
-    keys = [key(name) for name in "abc"]
-    comparison = Comparison(keys, [Change(0, 1, 0.6), Change(0, 2, 0.9), Change(1, 2, 0.2)])
-    assert comparison.held_before() == {keys[0]: keys[2]}
 
 
 places = st.integers(0, 11)
@@ -161,19 +119,6 @@ def test_words_that_differ_by_case_and_punctuation_are_shown_once_with_the_ids_o
     kept, duplicates = fold_duplicates(order, candidates)
     assert [score.key[1] for score in kept] == ["a", "b"]
     assert duplicates == {key("a"): ("c",)}
-
-
-def test_a_short_text_may_be_said_twice() -> None:
-    kept, duplicates = fold_duplicates(*found(("a", "thanks a lot"), ("b", "Thanks a lot!")))
-    assert len(kept) == 2
-    assert duplicates == {}
-
-
-def test_what_stands_higher_for_being_true_now_has_as_much_as_what_it_stands_above() -> None:
-    raised, below = Score(key("a"), 0.2, 0.4, {"relevance": 0.4}), Score(key("b"), 0.9, 1.0, {"relevance": 1.0})
-    first, second = levelled([raised, below], PART)
-    assert (first.activation, first.total, first.terms["currency"]) == (0.9, 1.0, 0.6)
-    assert second == below
 
 
 def test_in_a_question_about_the_present_the_later_memory_comes_first_and_says_until_when_the_other_held() -> None:
@@ -209,28 +154,6 @@ def asked_of(question: str, *texts: tuple[str, int, float]) -> list[str]:
     read = read_question(question, datetime(2025, 6, 1, tzinfo=UTC))
     order = activate(candidates, {Level.N1: Lexicon(memories=len(rows), traces=len(rows))}, Asker(read)).order
     return [score.key[1] for score in order]
-
-
-def test_a_later_memory_of_something_else_does_not_pass_the_answer_in_a_store_of_three() -> None:
-    ferry, wifi, birthday = "It leaves from the north quay.", "The password is hunter2.", "Her birthday is in May."
-    order = asked_of("Where does the ferry leave?", (ferry, 1, 0.82), (birthday, 500, 0.1), (wifi, 501, 0.01))
-    assert order[0] == ferry
-
-
-def test_what_is_nearly_as_much_like_the_question_is_of_one_thing_in_a_store_of_two() -> None:
-    order = asked_of("Where do I live?", ("I live in Berlin.", 1, 0.48), ("I moved to Lisbon.", 150, 0.44))
-    assert order == ["I moved to Lisbon.", "I live in Berlin."]
-
-
-def test_hits_without_a_common_word_are_of_one_thing_only_where_a_change_is_likely() -> None:
-    def told(text: str, *, verbs: int) -> list[Change]:
-        early = HOMES[0]._replace(stems=frozenset("katze a b c d e f g h".split()))
-        late = HOMES[1]._replace(stems=frozenset(text.split()), verbs=verbs, changes=0, total=0.2)
-        return find_changes([early, late], ASKED)
-
-    assert told("katze i j k l m n o p", verbs=1) != []
-    assert told("zahnarzt i j k l m n o p", verbs=0) == []
-    assert told("zahnarzt i j k l m n o p", verbs=2) != []
 
 
 TWO_THINGS = (
@@ -270,12 +193,6 @@ def test_where_one_thing_changed_the_later_stands_first(question: str, earlier: 
 )
 def test_what_is_not_meant_changes_nothing(later: str) -> None:
     assert asked_of("Where do I live?", ("I live in Bergen.", 1, 0.5), (later, 60, 0.48))[0] == "I live in Bergen."
-
-
-def test_hits_keep_their_order_in_a_question_about_an_event() -> None:
-    assert orders(Tense.EVENT) == [0, 1, 2]
-    turned = (HOMES[1], HOMES[0], HOMES[2])
-    assert order_by_currency(compared_hits(turned), Tense.EVENT, raising=True) == [0, 1, 2]
 
 
 def test_a_question_that_names_a_time_does_not_prefer_what_came_later() -> None:

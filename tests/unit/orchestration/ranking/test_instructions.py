@@ -43,12 +43,6 @@ def test_a_revoked_instruction_does_not_come_and_a_later_one_of_the_same_matter_
     ]
 
 
-def test_a_replaced_instruction_comes_after_its_replacement() -> None:
-    three = said("three", "three lines tops, always", 1, 0.9)
-    five = said("five", "five lines tops from now on", 2)
-    assert chosen(three, five) == ["five", "three"]
-
-
 @pytest.mark.parametrize(
     ("held", "request_"),
     [

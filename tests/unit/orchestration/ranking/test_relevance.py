@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.algorithms import inverse_document_frequency
-from orchestration.ranking.relevance import bm25_scores, count_stems, lexical_text, word_weights
+from orchestration.ranking.relevance import bm25_scores, count_stems, word_weights
 from schemas.memory import GraphKey, Level
 from substrate.language.text import stem, stop_words, words
-from tests.builders import a_memory, key
+from tests.builders import key
 
 N1, N2 = Level.N1, Level.N2
 VOCABULARY = ("dying", "die", "dies", "category", "cat", "cats", "catalogue", "naïve", "Café", "the", "running")
@@ -63,29 +62,6 @@ def test_bm25_scores_as_bm25s_does(seed: int) -> None:
         # Lucene leaves out the constant factor k1 + 1.
         theirs = 0.0 if expected is None else 2.2 * float(expected[place])
         assert scores[key(f"{place}")] == pytest.approx(theirs, abs=1e-4)
-
-
-def test_unknown_words_have_no_weight_and_forms_of_one_word_have_one() -> None:
-    weights = word_weights({"running": 4, "runs": 1, "nowhere": 0}, 10)
-    assert weights == {"run": inverse_document_frequency(4, 10)}
-
-
-def test_words_are_weighed_by_the_graph_that_holds_them() -> None:
-    texts = {key("a", N1): "cat", key("a", N2): "cat"}
-    scores = bm25_scores(texts, {N1: word_weights({"cat": 1}, 100), N2: word_weights({"cat": 100}, 100)})
-    assert scores[key("a", N1)] > scores[key("a", N2)]
-
-
-def test_only_the_text_of_a_turn_counts_and_not_its_name() -> None:
-    assert lexical_text(a_memory("t", name="Turn 7", description="hello", speaker="Ada")) == "hello"
-    assert lexical_text(a_memory("m", name="Ada", description="a friend")) == "Ada a friend"
-
-
-def test_german_forms_and_compounds_hold_the_stem_of_a_word() -> None:
-    texts = ["Zwei Wohnungen und eine Wohnungstür", "wohnhaft", "die flats"]
-    assert count_stems(texts, {"wohnung"}, "de") == {0: Counter({"wohnung": 2})}
-    assert count_stems(texts, {"wohnung"}) == {}
-    assert word_weights({"wohnung": 1, "wohnungen": 3}, 10, "de").keys() == {"wohnung"}
 
 
 @given(st.lists(st.lists(st.sampled_from(VOCABULARY), max_size=12).map(", ".join), max_size=6))

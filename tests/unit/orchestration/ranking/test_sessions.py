@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.sessions import Sessions, in_time, session_numbers, with_answers
+from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
 from tests.builders import a_memory, key
 
 HOUR = 3_600_000_000
@@ -26,11 +25,6 @@ def test_a_pause_of_more_than_an_hour_begins_a_session() -> None:
     assert session_numbers(memories) == [1, 0, 0]
 
 
-def test_turns_of_one_moment_are_in_the_order_of_the_numbers_in_their_ids() -> None:
-    memories = of(*(a_turn(name) for name in ("chat:10", "chat:9", "chat:x", "chat:11")), a_turn("z", at=-1))
-    assert [each[1] for each in in_time(memories)] == ["z", "chat:9", "chat:10", "chat:11", "chat:x"]
-
-
 def test_the_first_turn_of_a_session_opens_it_best() -> None:
     turns = [a_turn(str(place), "user" if place % 2 == 0 else "assistant") for place in range(4)]
     openings = Sessions(of(*turns)).openings({key("0"), key("2")}, whole=False)
@@ -41,26 +35,6 @@ def test_a_turn_that_asks_on_in_few_words_counts_less() -> None:
     turns = [a_turn("0"), a_turn("1", at=2 * HOUR, text="why?"), a_turn("2", at=4 * HOUR)]
     openings = Sessions(of(*turns)).openings({turn.key for turn in turns}, whole=False)
     assert openings[key("0")] == openings[key("2")] == 1.5 > openings[key("1")] > 1.0
-
-
-def test_for_a_summary_a_session_with_more_of_it_counts_more() -> None:
-    turns = [a_turn("0"), a_turn("1"), a_turn("2", at=2 * HOUR)]
-    openings = Sessions(of(*turns)).openings({turn.key for turn in turns}, whole=True)
-    assert openings[key("0")] == 2.0
-    assert openings[key("2")] == pytest.approx(1.75)
-
-
-def test_what_is_no_turn_opens_nothing_and_answers_nothing() -> None:
-    note = a_memory("note", description="a roof")
-    sessions = Sessions(of(note))
-    assert sessions.openings({note.key}, whole=True) == {}
-    assert sessions.answers({note.key}) == {}
-
-
-def test_an_answer_is_the_next_turn_of_the_session() -> None:
-    later = a_turn("4", "assistant", at=2 * HOUR)
-    sessions = Sessions(of(a_turn("1"), a_turn("2", "assistant"), a_turn("3"), later))
-    assert sessions.answers({key("1"), key("3")}) == {key("1"): key("2")}
 
 
 @given(st.permutations(range(6)), st.sets(st.sampled_from((0, 2, 4))))

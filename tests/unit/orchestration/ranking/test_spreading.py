@@ -6,8 +6,7 @@ import pytest
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
-from orchestration.ranking.spreading import NAMED_PULL, SpreadWeights, is_asking, likelihoods, spread
-from orchestration.traversal.probability import State
+from orchestration.ranking.spreading import NAMED_PULL, SpreadWeights, likelihoods, spread
 from schemas.memory import Level
 from tests.builders import a_link, a_memory, key
 
@@ -78,26 +77,3 @@ def test_the_likeliest_of_parallel_links_carries_activation() -> None:
     both = received(memories, [weak, strong], relevance)
     assert both == received(memories, [strong, weak], relevance) == received(memories, [strong], relevance)
     assert both[key("b")] == pytest.approx(GAIN * likelihoods([strong])[0])
-
-
-def test_the_turn_after_one_that_asks_receives_more_of_it() -> None:
-    def received_after(description: str) -> float:
-        turns = [a_memory("turn", description=description), a_memory("next")]
-        return received(turns, [a_link("turn", "next")], {key("turn"): 0.5, key("next"): 0.0})[key("next")]
-
-    asked, told = received_after("Where was it?"), received_after("It was there.")
-    assert asked == pytest.approx(told + CHANNEL_WEIGHTS.answer * 0.5)
-
-
-def test_a_turn_asks_when_it_ends_with_a_question() -> None:
-    assert is_asking("That's great! What's your favourite?")
-    assert not is_asking(f"Really? {'I went on and on. ' * 10}")
-
-
-def test_the_likelihood_of_a_link_is_kept_for_no_state_alone() -> None:
-    link = a_link("a", "b", energy=0.9)
-    plain = likelihoods([link])[0]
-    wanted = likelihoods([link], State(goal=link.get("goal")))[0]
-    assert wanted > plain
-    assert likelihoods([link])[0] == plain
-    assert link.derived["likelihood_as_read"] == plain

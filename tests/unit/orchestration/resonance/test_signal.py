@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.resonance.signal import (
-    MAX_NODES,
     READ_WORDS,
-    SignalSources,
-    WindowText,
-    build_signal,
-    describe_signal,
     read_feeling,
     read_window,
     unsatisfied_drives,
@@ -23,8 +17,7 @@ from orchestration.resonance.signal import (
 )
 from schemas.errors import InvalidRequest
 from schemas.mind.state import CitizenState
-from schemas.wave_signal import Resonate, SentSignal
-from substrate.store.surroundings import Surroundings
+from schemas.wave_signal import Resonate
 
 
 def request(**fields: Any) -> Resonate:
@@ -63,51 +56,6 @@ def test_the_emotion_is_that_of_the_request_else_of_the_text_else_of_the_state(
 ) -> None:
     asked = request(**fields)
     assert read_feeling(asked, asked.focus or "", state(emotion_vector=felt)) == feeling
-
-
-def test_unsatisfied_drives_act_and_the_request_counts_before_the_state() -> None:
-    drives = {name: {"satisfaction": value} for name, value in {"rest": 0.2, "play": 0.29, "food": 0.9}.items()}
-    citizen = state(drives=drives)
-    assert list(unsatisfied_drives(request(focus="now"), citizen)) == ["rest", "play"]
-    assert list(unsatisfied_drives(request(), citizen)) == [], (
-        "a signal that is not read takes no drive of the state"
-    )
-    biased = unsatisfied_drives(request(focus="now", drive_bias={"food": 0.0, "rest": 1.0}), citizen)
-    assert [(name, drive.satisfaction) for name, drive in biased.items()] == [("food", 0.0), ("play", 0.29)]
-
-
-def test_a_signal_without_a_text_is_described_in_words() -> None:
-    sent = SentSignal.model_validate(
-        {
-            "nodes": ["Kai"],
-            "relations": [{"relation_type": "IS_PROUD_OF", "source": "Egor", "target": None}],
-            "emotion": "joy",
-            "intensity": 1.0,
-            "result": None,
-            "max_level": "L3",
-            "drives": [],
-        }
-    )
-    assert describe_signal(sent) == "Kai. Egor is proud of. joy"
-
-
-def test_a_signal_has_the_nodes_of_the_request_then_of_the_text_the_window_and_the_drives() -> None:
-    sources = SignalSources(
-        window=WindowText("we fixed it", cut=False),
-        text="we fixed it",
-        state=state(drives={"rest": {"satisfaction": 0.1, "nodes": ["bed"]}}),
-        lexicons={},
-        entities=["Egor"],
-        surroundings=Surroundings(["house"], []),
-    )
-    asked = request(focus="we fixed it")
-    sent = build_signal(asked, sources, unsatisfied_drives(asked, sources.state), ())
-    assert sent.nodes == ("Kai", "Egor", "house", "bed")
-    assert (sent.result, sent.drives) == ("positive", ("rest",))
-    again = replace(sources, surroundings=Surroundings(["EGOR"], []))
-    assert sorted(build_signal(asked, again, {}, ()).nodes) == ["Egor", "Kai"], "once, as it was written first"
-    crowded = replace(sources, entities=[f"n{number}" for number in range(2 * MAX_NODES)])
-    assert len(build_signal(asked, crowded, {}, ()).nodes) == MAX_NODES
 
 
 @pytest.mark.parametrize(

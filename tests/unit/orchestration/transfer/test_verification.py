@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from orchestration.features.registry import FEATURES
 from orchestration.transfer.line_format import encode, header
-from orchestration.transfer.verification import EmbeddingModel, GraphLine, verify
-from schemas.errors import InvalidRequest, StoreMisfit
+from orchestration.transfer.verification import EmbeddingModel, verify
+from schemas.errors import InvalidRequest
 from schemas.temporal import END_OF_TIME
 from substrate.store.archive import NEWEST_SCHEMA
 
@@ -52,18 +52,6 @@ def refusal(lines: list[bytes]) -> str:
     with pytest.raises(InvalidRequest) as caught:
         list(verify(lines, MODEL, FEATURES.kept))
     return caught.value.detail
-
-
-def test_a_whole_export_gives_its_graphs_and_data_lines() -> None:
-    first, *rest = verify(GOOD, MODEL, FEATURES.kept)
-    assert isinstance(first, GraphLine)
-    assert (first.origin.citizen_id, first.meta) == ("ada", {"clock": 1})
-    assert [line["kind"] for line in rest if not isinstance(line, GraphLine)] == [
-        "tag",
-        "memory",
-        "memory",
-        "link",
-    ]
 
 
 @pytest.mark.parametrize("missing", range(len(GOOD)))
@@ -115,28 +103,3 @@ def test_a_line_that_no_export_contains_is_refused_with_its_number(
     lines: list[dict[str, Any]], words: str
 ) -> None:
     assert re.search(words, refusal(file(*lines)))
-
-
-def test_vectors_of_another_model_do_not_fit() -> None:
-    lines = file({**GRAPH, "embedding_model": "other"}, embeddings=True)
-    with pytest.raises(StoreMisfit, match="vectors of this export come from other"):
-        list(verify(lines, MODEL, FEATURES.kept))
-    assert len(list(verify(file({**GRAPH, "embedding_model": "other"}), MODEL, FEATURES.kept))) == 1
-
-
-def test_vectors_have_the_dimension_of_the_model_and_are_announced() -> None:
-    trace = {"label": "Trace", "properties": {}, "vectors": {"embedding": [1.0, 0.0]}}
-    assert (
-        len(list(verify(file(GRAPH, {**memory("a"), "trace": trace}, embeddings=True), MODEL, FEATURES.kept))) == 2
-    )
-    longer = {**trace, "vectors": {"embedding": [1.0, 0.0, 0.0]}}
-    assert "3 numbers, not 2" in refusal(file(GRAPH, {**memory("a"), "trace": longer}, embeddings=True))
-    assert "says that there are none" in refusal(file(GRAPH, {**memory("a"), "trace": trace}))
-
-
-def test_a_map_that_is_nested_too_deeply_is_mended_and_marked() -> None:
-    deep = '{"a":' * 200 + "1" + "}" * 200
-    _, line = verify(file(GRAPH, memory("a", extra=deep)), MODEL, FEATURES.kept)
-    assert not isinstance(line, GraphLine)
-    assert line["mended"]
-    assert line["properties"]["extra"] != deep

@@ -18,7 +18,7 @@ from orchestration.upkeep.findings import (
 )
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from schemas.upkeep import ApplyCommand, RepairRequest, RetractLink, ReviseLink
+from schemas.upkeep import RetractLink, ReviseLink
 from substrate.store.upkeep import (
     LONG_FIELDS,
     LinkEnd,
@@ -129,30 +129,6 @@ def test_each_repairable_fault_of_a_memory_has_its_repair(row: MemoryRow, repair
     assert (said["command"]["id"], said["command"]["citizen_id"]) == ("m", "ada")
 
 
-def test_a_repair_says_only_what_it_changes_over_the_wire() -> None:
-    [one] = find_in_memory(memory(name="Plan", description="None"), GRAPH)
-    assert isinstance(one.repair, ApplyCommand)
-    sent = RepairRequest.model_validate_json(RepairRequest(task=one.repair).model_dump_json()).task
-    assert isinstance(sent, ApplyCommand)
-    assert sent == one.repair
-    assert sent.command.model_fields_set == one.repair.command.model_fields_set | {"command"}
-
-
-def test_the_same_repair_of_the_same_record_has_the_same_command_id() -> None:
-    row = memory(name="None", description="")
-    first, again = (next(find_in_memory(row, GRAPH)).repair for _ in range(2))
-    other = next(find_in_memory(memory(name="None", description="", version=2), GRAPH)).repair
-    assert isinstance(first, ApplyCommand)
-    assert isinstance(other, ApplyCommand)
-    assert first == again
-    assert first.command.command_id != other.command.command_id
-
-
-def test_a_value_that_no_request_may_contain_is_found_without_a_repair() -> None:
-    [one] = find_in_memory(memory(id="a|b", name="None", description=""), GRAPH)
-    assert (one.kind, one.repair) == ("junk", None)
-
-
 @pytest.mark.parametrize(
     ("fields", "said", "repair"),
     [
@@ -209,12 +185,6 @@ def test_no_garbage_in_a_link_stops_a_sweep(field: str, value: Any, felt: bool) 
     time_overlaps.record_of(row)
 
 
-def test_a_number_stored_as_text_is_distinguished_from_a_number() -> None:
-    result, [one] = find_in_link(link()._replace(felt_as_numbers=False), GRAPH)
-    assert not result.valid
-    assert "stored as text" in one.message
-
-
 @pytest.mark.parametrize(
     ("target", "valid", "until"),
     [
@@ -232,7 +202,3 @@ def test_a_link_holds_no_longer_than_its_retracted_ends(
     _, found = find_in_link(link(target=target, valid_at=valid[0], invalid_at=valid[1]), GRAPH)
     ends = [one.repair.until for one in found if isinstance(one.repair, RetractLink)]
     assert ends == ([] if until == "none" else [until])
-
-
-def test_without_a_model_no_embedding_is_missing() -> None:
-    assert list(find_in_memory(memory(embedding="Null"), GRAPH._replace(embedded=False))) == []

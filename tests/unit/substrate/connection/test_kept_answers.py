@@ -10,22 +10,6 @@ STATE = AskedState(GraphState(clock=5, shifts=1, created_at=2, generation=0), pa
 BOTH = {OWN: STATE, SHARED: STATE}
 
 
-def changed(**fields: int) -> AskedState:
-    return STATE._replace(state=STATE.state._replace(**fields))
-
-
-def test_an_answer_is_found_in_the_states_of_all_its_graphs_and_in_no_others() -> None:
-    others = [changed(clock=6), changed(clock=4), changed(shifts=2), changed(created_at=3), changed(generation=1)]
-    for other in (*others, STATE._replace(past=True)):
-        for states in ({**BOTH, OWN: other}, {**BOTH, SHARED: other}, {OWN: STATE}, {**BOTH, "third": STATE}):
-            answers = KeptAnswers()
-            answers.keep("q", BOTH, "a", 10)
-            assert answers.find("q", BOTH) == "a"
-            assert answers.find("another", BOTH) is None
-            assert answers.find("q", states) is None
-            assert (answers.find("q", BOTH), answers.bytes, len(answers)) == (None, 0, 0)
-
-
 def test_the_answers_that_were_not_asked_for_longest_make_room() -> None:
     answers = KeptAnswers(most_bytes=30)
     for name in "abc":
@@ -49,19 +33,3 @@ def test_an_answer_that_grows_counts_with_all_its_bytes() -> None:
     assert (answers.find("a", BOTH), answers.find("b", BOTH), answers.bytes) == (None, second, 25)
     answers.resize("b", second, 31)
     assert (answers.find("b", BOTH), answers.bytes) == (None, 0)
-
-
-def test_without_room_nothing_is_kept() -> None:
-    answers = KeptAnswers(most_bytes=0)
-    answers.keep("a", BOTH, "a", 1)
-    assert (answers.find("a", BOTH), answers.bytes, len(answers)) == (None, 0, 0)
-
-
-def test_what_asked_a_graph_is_forgotten_with_it_and_the_rest_stays() -> None:
-    answers = KeptAnswers()
-    answers.keep("a", BOTH, "a", 10)
-    answers.keep("b", {SHARED: STATE}, "b", 10)
-    answers.forget(OWN)
-    assert (answers.find("a", BOTH), answers.find("b", {SHARED: STATE}), answers.bytes) == (None, "b", 10)
-    answers.forget()
-    assert (answers.find("b", {SHARED: STATE}), answers.bytes, answers.forgotten) == (None, 0, 2)

@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from substrate.connection.turns import (
-    RECENT_S,
     RESERVED,
     TENANT,
     ActiveTenants,
     Pauses,
     Tenant,
     Turns,
-    note_citizen,
 )
 from tests.waiting import wait_until_async
 
@@ -132,22 +130,6 @@ def test_never_more_are_at_it_than_there_are_turns_and_all_come_to_an_end(
     asyncio.run(law())
 
 
-async def test_queries_of_one_tenant_start_in_the_order_in_which_they_came() -> None:
-    one = engine(1, 1)
-    said: list[int] = []
-
-    async def numbered(number: int) -> None:
-        said.append(number)
-
-    first = one.ask(ADA)
-    await settled()
-    rest = [asyncio.create_task(one.turns.run(partial(numbered, n))) for n in range(5)]
-    await settled()
-    await drained(one, [first])
-    await asyncio.gather(*rest)
-    assert said == [0, 1, 2, 3, 4]
-
-
 async def test_a_tenant_that_is_alone_leaves_a_turn_free_for_the_next_one() -> None:
     one = engine()
     tasks = [one.ask(ADA) for _ in range(20)]
@@ -156,38 +138,6 @@ async def test_a_tenant_that_is_alone_leaves_a_turn_free_for_the_next_one() -> N
     tasks.append(one.ask(EVE))
     await settled()
     assert one.begun[-1] == EVE, "she waits for nobody"
-    await drained(one, tasks)
-
-
-async def test_beside_others_a_tenant_with_eight_questions_has_one_share() -> None:
-    one = engine(8, 3)
-    tasks = [one.ask(ADA) for _ in range(6 + 8)] + [one.ask(EVE) for _ in range(8)]
-    await settled()
-    await drained(one, tasks)
-    assert one.begun[:6] == [ADA] * 6, "nobody else was about"
-    assert one.begun[6:] == [EVE, ADA] * 8
-
-
-async def test_citizens_of_one_key_share_what_the_key_gets() -> None:
-    one = engine(1, 1)
-    tasks = [one.ask(asker) for asker in (ADA, ADA, ADA, BOB, EVE, EVE)]
-    await settled()
-    await drained(one, tasks)
-    assert one.begun == [ADA, ADA, EVE, BOB, EVE, ADA]
-
-
-async def test_a_tenant_that_was_idle_for_a_while_takes_no_share() -> None:
-    clock = Clock()
-    one = engine(8, 3, clock)
-    tasks = [one.ask(EVE)]
-    await settled()
-    await one.end_first()
-    tasks += [one.ask(ADA) for _ in range(8)]
-    await settled()
-    assert one.begun.count(ADA) == 1, "eve was here just now"
-    clock.seconds += RECENT_S + 0.1
-    await one.end_first()
-    assert len(one.ends) == 8 - RESERVED
     await drained(one, tasks)
 
 
@@ -289,14 +239,6 @@ async def test_beside_others_a_turn_rests_as_long_as_it_took() -> None:
     await settled()
     assert one.begun == [EVE, ADA, ADA]
     await drained(one, tasks)
-
-
-def test_a_request_counts_as_the_first_citizen_that_it_names() -> None:
-    token = TENANT.set(Tenant("k1"))
-    note_citizen("ada")
-    note_citizen("bob")
-    assert TENANT.get() == ADA
-    TENANT.reset(token)
 
 
 async def test_writes_to_a_paused_graph_wait_for_the_end_of_the_pause() -> None:

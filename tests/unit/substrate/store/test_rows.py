@@ -106,13 +106,6 @@ def test_a_record_is_the_same_from_a_row_and_from_its_properties(records: list[d
         assert None not in record.content.values()
 
 
-def test_a_link_that_never_changed_has_the_first_version() -> None:
-    properties = {**dict.fromkeys((*LINK_COLUMNS, *PROVENANCE)), **TIMES, "id": "a|NEXT|b"}
-    record = rows.record_of_link(list(properties.values()))
-    assert (record.id, record.version) == ("a|NEXT|b", 1)
-    assert record == rows.link_from_properties(properties)
-
-
 @pytest.mark.parametrize(("known_to", "expired_at", "reason"), [(9, None, None), (10, 9, "reality_changed")])
 def test_a_record_is_shown_as_it_was_known(known_to: int, expired_at: int | None, reason: str | None) -> None:
     row = [{**TIMES, "id": "m", "closed_reason": "reality_changed"}.get(column) for column in NODE_COLUMNS]
@@ -127,12 +120,6 @@ def test_json_that_cannot_be_read_is_named_and_left_out() -> None:
     row = [{**TIMES, "id": "m", "tags": "[", "buckets": '["x"]'}.get(column) for column in NODE_COLUMNS]
     memory = rows.node(row, Level.N1)
     assert (memory.unreadable, memory.tags, memory.buckets) == (("tags",), (), ("x",))
-
-
-def test_a_row_without_a_command_id_has_no_receipt() -> None:
-    row: list[Any] = ["c", 7, "remember", "m", 1, 1, 2, 3, None, None]
-    assert rows.StoredReceipt.from_row(row) == rows.StoredReceipt(*row)
-    assert rows.StoredReceipt.from_row([None] * len(row)) is None
 
 
 @given(st.dictionaries(st.sampled_from(("name", "tags", "emotion_vector", "energy")), st.none(), max_size=4))

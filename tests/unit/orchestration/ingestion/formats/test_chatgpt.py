@@ -81,18 +81,6 @@ def test_a_damaged_conversation_and_a_damaged_message_are_told_and_the_rest_is_k
     assert "conversation 2 (Voice about the move), message bbbb0000" in parsed.faults[1]
 
 
-def test_without_a_current_node_the_newest_leaf_counts() -> None:
-    conversations = json.loads(WHOLE)
-    del conversations[0]["current_node"]
-    assert "user: This is how it came out. I baked it for Noor's birthday." in lines(
-        read_raw(NAME, json.dumps(conversations).encode())
-    )
-
-
-def test_one_conversation_alone_is_read_too() -> None:
-    assert len(turns(read_raw("one.json", json.dumps(json.loads(WHOLE)[1]).encode()))) == 2
-
-
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[dict[str, Any], list[str]]:
     """The mapping of a tree, in any order, and the ids on the way from its root to one of its nodes."""
@@ -128,10 +116,3 @@ def test_of_any_tree_exactly_the_path_to_the_current_node_is_kept(tree: tuple[di
     parsed = read_raw(NAME, json.dumps([conversation]).encode(), form="chatgpt")
     assert [turn.extra["id"] for turn in turns(parsed)] == path
     assert counted(parsed).get("messages of other branches", 0) == len(mapping) - len(path)
-
-
-def test_a_tree_with_a_circle_or_a_lost_parent_ends() -> None:
-    circle = {"a": {"parent": "b"}, "b": {"parent": "a"}}
-    assert set(kept_path(circle, "a")) == {"a", "b"}
-    assert kept_path({"a": {"parent": "gone"}}, "a") == ("a",)
-    assert kept_path({}, None) == ()

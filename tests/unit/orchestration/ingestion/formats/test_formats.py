@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats import FORMATS, File, FileSet, ParsedFiles, parse
+from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.files import read_files
 from orchestration.ingestion.formats.parsed import move
 from orchestration.ingestion.written_times import parse_time
-from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
@@ -85,12 +84,6 @@ def test_messages_of_tools_and_parts() -> None:
     assert intake.notes == ("talk.x: messages without text were left out (1)",)
 
 
-def test_control_characters_are_left_out_and_counted() -> None:
-    intake = read("messages", '[{"role": "u", "content": "a\\u0000b\\ud83d c\\nd"}]')
-    assert episode(intake).sessions[0].turns[0].text == "ab c\nd"
-    assert intake.notes == ("talk.x: control characters were left out (2)",)
-
-
 def test_locomo_reads_sessions_dates_and_captions() -> None:
     turns = [
         {"speaker": "Mel", "dia_id": "D1:1", "text": "Look!", "blip_caption": "a dog", "img_url": ["u"]},
@@ -157,15 +150,6 @@ def test_markdown_reads_documents_sections_tags_and_links() -> None:
     assert intake.items[0].size == len(said(intake))
 
 
-def test_front_matter_may_list_below_a_key_and_must_be_closed() -> None:
-    listed = said(read("markdown", "---\ntags:\n  - one # why\n  - two\n---\nText"))[0]
-    assert isinstance(listed, Remember)
-    assert (listed.tags, listed.description) == (("one", "two"), "Text")
-    open_end = said(read("markdown", "---\ntags: [one]\nText"))[0]
-    assert isinstance(open_end, Remember)
-    assert (open_end.tags, open_end.description) == ((), "---\ntags: [one]\nText")
-
-
 def test_a_note_without_a_date_has_that_of_its_file(tmp_path: Path) -> None:
     note = tmp_path / "a.md"
     note.write_text("\ufeffHello", encoding="utf-8")
@@ -197,59 +181,12 @@ def test_the_day_with_which_the_name_of_a_note_begins_is_its_date(
     assert document.valid_at == valid_at
 
 
-@pytest.mark.parametrize("front", ["", "---\ndate: 2024-03-01\n---\n"])
-def test_a_note_says_the_same_whenever_its_file_was_changed(front: str) -> None:
-    first, later = (
-        [fingerprint(command) for command in said(parse("markdown", FileSet("notes", files, "ada")))]
-        for files in (
-            (File("a.md", f"{front}Hello\n## One\nSee [[b]].\n## Two\n", when), File("b.md", "B", when))
-            for when in (MAY, MAY + timedelta(days=3))
-        )
-    )
-    assert first == later
-    assert len(set(first)) == len(first) == 8
-
-
-def test_a_note_with_another_date_of_its_own_says_something_else() -> None:
-    first, later = (
-        fingerprint(said(read("markdown", f"---\ndate: 2024-03-0{day}\n---\nHello"))[0]) for day in (1, 2)
-    )
-    assert first != later
-
-
 def test_a_command_that_names_its_citizen_stays_its_own_in_a_file_for_a_shared_graph() -> None:
     lines = [{"command": "remember", "name": "a"}, {"command": "remember", "name": "b", "citizen_id": "cleo"}]
     read_lines = said(read("commands", "\n".join(map(json.dumps, lines))))
     shared, own = (move(command, Level.N2) for command in read_lines)
     assert (shared.level, shared.citizen_id) == (Level.N2, None)
     assert (own.level, own.citizen_id) == (Level.N1, "cleo")
-
-
-def test_commands_are_taken_as_they_are_written() -> None:
-    lines = [
-        {"command": "remember", "name": "a", "level": "N2", "mood": 3},
-        {"command": "retract", "id": "b", "citizen_id": "luca", "command_id": "mine"},
-        {"command": "retract", "id": "b"},
-    ]
-    text = "\n".join(json.dumps(line) for line in lines)
-    found = said(read("commands", text))
-    assert [command.citizen_id for command in found] == [None, "luca", "ada"]
-    assert found == said(read("commands", text))
-    assert found[1].command_id == "mine"
-    assert len({command.command_id for command in found}) == 3
-
-
-def test_a_line_is_the_same_command_under_the_other_names_of_its_fields() -> None:
-    short, long = (
-        said(read("commands", json.dumps({"command": "remember", "name": "a", name: "b"})))
-        for name in ("text", "description")
-    )
-    assert short == long
-
-
-def test_a_misspelt_field_of_a_line_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match="did you mean `description`"):
-        read("commands", json.dumps({"command": "remember", "name": "a", "descripton": "b"}))
 
 
 GOOD = {"speaker": "A", "dia_id": "D1:1", "text": "x"}
@@ -312,11 +249,6 @@ def test_a_file_of_another_shape_is_named_with_its_place(form: str, text: str, e
     assert f"{form} expects " in detail
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_an_empty_file_is_a_fault(form: str) -> None:
-    assert "talk.x: is empty" in refusal(form, " \n")
-
-
 @pytest.mark.parametrize("form", ["messages", "markdown"])
 def test_a_file_without_a_citizen_is_refused(form: str) -> None:
     assert "name a citizen" in refusal(form, LINES, None)
@@ -373,9 +305,3 @@ def test_a_value_that_is_no_time_is_not_guessed(value: Any) -> None:
 def test_headings_are_those_of_markdown_outside_of_code(text: str, headings: list[str]) -> None:
     notes = said(read("markdown", f"text\n{text}"))
     assert [note.name for note in notes if isinstance(note, Remember) and note.node_type == "Note"] == headings
-
-
-def test_tags_and_links_in_fenced_code_are_left_alone() -> None:
-    [note] = said(read("markdown", "1. step #yes\n\n    ```\n    #no [[talk]]\n    ```\n> ```\n> #no\n> ```"))
-    assert isinstance(note, Remember)
-    assert note.tags == ("yes",)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from email.message import EmailMessage
-
 import pytest
 
 from orchestration.appraisal.speech import own_text
-from orchestration.ingestion.formats.files import make_file
-from orchestration.ingestion.formats.mail import DEEPEST, split_mbox
 from schemas.errors import InvalidRequest
 from substrate.language.languages import Language
 from tests.unit.orchestration.ingestion.formats.exports import (
@@ -16,7 +12,6 @@ from tests.unit.orchestration.ingestion.formats.exports import (
     episodes,
     export,
     lines,
-    read_all,
     read_raw,
     turns,
 )
@@ -42,40 +37,10 @@ def test_a_thread_of_an_mbox_is_one_episode() -> None:
     assert first.extra["to"] == ["Mira K."]
 
 
-def test_attached_mails_are_kept_as_quotations_however_deep() -> None:
-    (line,) = lines(read_raw("a.eml", export("forwarded.eml")))
-    assert line.startswith("Noor: See below. We meet at my place.\n\n> From: Library <desk@library.example>\n")
-    assert "\n> Salt, then The Sea…\n" in line
-    assert line.endswith("\n> > Proof is ready.")
-
-
 def test_quoted_words_are_no_words_of_the_sender() -> None:
     for text in (turn.text for turn in turns(read_raw("a.mbox", export("thread.mbox")))):
         assert "340 EUR" not in own_text(text, Language.of("en"))
     assert "Proof" not in own_text(turns(read_raw("a.eml", export("forwarded.eml")))[0].text, Language.of("en"))
-
-
-def test_mails_in_files_of_their_own_come_together_in_their_order() -> None:
-    mails = split_mbox(export("thread.mbox"))
-    assert len(mails) == 4
-    files = [make_file(f"{number}.eml", mail) for number, mail in enumerate(mails)]
-    parsed = read_all([files[1], files[0], files[3], files[0]])
-    assert [turn.extra["id"][0] for turn in turns(parsed)] == ["a", "b", "d"]
-    assert counted(parsed)["messages that stand here twice"] == 1
-
-
-def test_parts_within_parts_without_end_are_counted() -> None:
-    mail = EmailMessage()
-    mail.set_content("the innermost")
-    for number in range(DEEPEST + 10):
-        outer = EmailMessage()
-        outer["From"], outer["Subject"] = "a@b.example", f"level {number}"
-        outer.set_content("see below")
-        outer.add_attachment(mail)
-        mail = outer
-    parsed = read_raw("deep.eml", mail.as_bytes())
-    assert counted(parsed)["parts of mails that lie too deep in each other"] > 0
-    assert "the innermost" not in lines(parsed)[0]
 
 
 @pytest.mark.parametrize(

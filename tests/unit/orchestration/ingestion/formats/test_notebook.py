@@ -61,22 +61,6 @@ def test_the_size_is_the_number_of_commands(shape: list[tuple[int, list[int]]]) 
     assert notes.size == len(list(notes.commands()))
 
 
-def test_a_note_lies_in_its_folder() -> None:
-    assert Document("a/b/c.md", "C", "", None).buckets == ("a/b",)
-    assert Document("c.md", "C", "", None).buckets == ()
-
-
-def test_the_time_of_a_note_that_names_no_date_is_assumed() -> None:
-    dated, undated = (
-        next(Notebook("n", "ada", (Document("a.md", "A", "text", MAY, dated=dated),)).commands())
-        for dated in (True, False)
-    )
-    assert isinstance(dated, Remember)
-    assert isinstance(undated, Remember)
-    assert dated.valid_at == undated.valid_at == MAY
-    assert dated.model_fields_set - undated.model_fields_set == {"valid_at"}
-
-
 @pytest.mark.parametrize(
     ("line", "name", "state"),
     [
@@ -102,11 +86,3 @@ def test_a_task_is_a_memory_of_its_own_beside_the_text_that_it_stands_in(line: s
 def test_another_line_is_no_task(line: str) -> None:
     (document,) = read(f"Text.\n{line}\n\n```\n- [ ] code\n```\n")
     assert document.sections == ()
-
-
-def test_tasks_leave_the_keys_and_the_order_of_sections_as_they_are() -> None:
-    (document,) = read("- [ ] Paint\n- [ ] Paint\n## Paint\nBlue.\n## Wood\nOak.\n")
-    assert [section.key for section in document.sections] == ["Paint", "Wood", "Paint~2", "Paint~3"]
-    links = [one for one in Notebook("n", "ada", (document,)).commands() if isinstance(one, Relate)]
-    following = [(one.source_id, one.target_id) for one in links if one.relation_type == "NEXT"]
-    assert following == [("n:house.md#Paint", "n:house.md#Wood")]

@@ -53,23 +53,6 @@ def test_rows_without_a_speaker_are_memories_in_any_encoding() -> None:
     assert second.name == "Regatta verschoben."
 
 
-def test_a_later_table_of_the_same_rows_and_more_has_the_same_ids() -> None:
-    raw = b"note\nsame\nsame\nother\n"
-    ids = [memory.id for memory in memories(read_raw("a.csv", raw))]
-    assert len(set(ids)) == 3
-    assert [memory.id for memory in memories(read_raw("a.csv", raw + b"new\n"))][:3] == ids
-
-
-def test_a_table_of_200_columns_keeps_them_all() -> None:
-    names = ["text", *(f"c{number}" for number in range(199))]
-    raw = "\t".join(names) + "\n" + "\t".join(f"v{number}" for number in range(200)) + "\n"
-    (memory,) = memories(read_raw("wide.tsv", raw.encode()))
-    assert memory.name == "v0"
-    assert memory.description.splitlines() == ["text: v0", *(f"c{n}: v{n + 1}" for n in range(199))]
-    assert memory.extra is not None
-    assert len(memory.extra) == 199
-
-
 @pytest.mark.parametrize(
     ("raw", "name", "text"),
     [
@@ -99,22 +82,12 @@ def test_only_of_the_messages_of_a_program_the_text_leaves_columns_out(raw: str,
     assert lines(read_raw("a.csv", raw.encode())) == [f"Mira: {line}"]
 
 
-def test_a_day_and_a_time_in_two_columns_are_one_moment() -> None:
-    raw = b"date,time,speaker,text\n2025-03-01,18:30,Mira,hello\n"
-    assert str(turns(read_raw("a.csv", raw))[0].time) == "2025-03-01 18:30:00+00:00"
-
-
 @pytest.mark.parametrize(
     ("header", "delimiter"), [("a,b", ","), ("a;b,c;d", ";"), ("a\tb", "\t"), ("a|b", "|"), ("a", ",")]
 )
 def test_the_delimiter_is_the_one_that_separates_most(header: str, delimiter: str) -> None:
     assert delimiter_of(header) == delimiter
     assert delimiter_of(f'"x,y,z"{delimiter}b') == delimiter
-
-
-def test_the_delimiter_that_a_spreadsheet_names_counts() -> None:
-    (memory,) = memories(read_raw("a.csv", "\ufeffsep=;\r\ntext;mood\r\na, b, c;fine\r\n".encode()))
-    assert memory.description == "text: a, b, c\nmood: fine"
 
 
 def test_rows_that_cannot_be_read_are_told_with_their_line() -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
 import pytest
 
-from orchestration.ingestion.formats.files import make_file
 from orchestration.ingestion.formats.whatsapp import is_message, title_of
-from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import (
     counted,
     episodes,
     export,
     lines,
-    read_all,
     read_raw,
     turns,
 )
@@ -87,12 +83,6 @@ def test_day_and_month_are_told_apart_over_the_whole_file() -> None:
     )
 
 
-def test_local_times_are_those_of_the_zone() -> None:
-    parsed = read_raw(ANDROID, export(ANDROID), zone=ZoneInfo("Europe/Berlin"))
-    assert str(turns(parsed)[0].time) == "2024-12-25 17:05:00+00:00"
-    assert "times without a zone were taken as UTC" not in counted(parsed)
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-8"])
 def test_encodings_do_not_matter(encoding: str) -> None:
     raw = export(ANDROID).decode().encode(encoding)
@@ -115,17 +105,7 @@ def test_a_chat_is_named_after_its_file_or_folder(name: str, title: str | None) 
     assert title_of(name, "_chat") == title
 
 
-def test_a_chat_without_a_name_is_named_after_its_people() -> None:
-    (one,) = episodes(read_all([make_file("_chat.txt", export(IOS))], form="whatsapp"))
-    assert one.title == "+31 6 1234 5678, Noor, Tom"
-
-
 def test_a_date_that_does_not_exist_is_told_with_its_line_and_the_rest_is_kept() -> None:
     parsed = read_raw(ANDROID, b"31/1/25, 10:00 - M: a\n31/2/25, 10:00 - M: b\n1/3/25, 10:00 - M: c")
     assert lines(parsed) == ["M: a", "M: c"]
     assert parsed.faults == (f"{ANDROID}, line 2: its date is no date (day is out of range for month)",)
-
-
-def test_a_text_that_is_no_chat_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match="line 1: is no message; whatsapp expects"):
-        read_raw("notes.txt", b"Dear diary,\nhello", form="whatsapp")

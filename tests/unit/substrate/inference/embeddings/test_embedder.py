@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import subprocess
-import sys
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -16,7 +14,6 @@ from schemas.settings import EmbeddingSettings
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings import embedder as embedder_module
 from substrate.inference.embeddings.embedder import DECIMALS, QUERIES_BYTES, ModelInfo
-from tests.docs_pages import ROOT
 
 
 class Scripted(BaseEmbedding):
@@ -95,28 +92,6 @@ async def test_rounding_does_not_turn_a_vector(dimension: int, decimals: int) ->
     assert cosine(exact, await embedder_of(Answering(fixed=exact)).embed_query("a")) > 0.99999
 
 
-async def test_no_texts_ask_nothing_of_the_model() -> None:
-    port = Scripted()
-    assert await embedder_of(port).embed_texts([]) == []
-    assert port.asked == 0
-
-
-async def test_texts_keep_their_order_over_many_batches() -> None:
-    embedder = embedder_of(Scripted(embed_batch_size=4))
-    texts = ["x" * (1 + 7 * i % 11) for i in range(11)]
-    assert await embedder.embed_texts(texts) == [await embedder.embed_query(text) for text in texts]
-
-
-async def test_a_repeated_query_is_answered_from_memory() -> None:
-    port = Scripted()
-    embedder = embedder_of(port)
-    first = await embedder.embed_query("where?")
-    first[0] = 99.0
-    second = await embedder.embed_query("where?")
-    assert port.asked == 1
-    assert second[0] < 1.0
-
-
 async def test_the_memory_of_queries_is_bounded_and_keeps_the_latest() -> None:
     port = Scripted()
     embedder = embedder_of(port)
@@ -158,19 +133,6 @@ async def test_a_vector_of_another_dimension_is_refused() -> None:
         await embedder_of(Scripted(), dimension=4).embed_query("a")
 
 
-async def test_the_dimension_is_asked_from_a_model_that_has_not_told_it() -> None:
-    embedder = embedder_of(Scripted())
-    with pytest.raises(Fault, match="dimension of the vectors"):
-        _ = embedder.dimension
-    assert (await embedder.ready()).dimension == 3
-
-
-async def test_a_known_dimension_is_not_asked() -> None:
-    port = Scripted()
-    assert (await embedder_of(port, dimension=3).ready()).dimension == 3
-    assert port.asked == 0
-
-
 @pytest.mark.parametrize("networked", [False, True])
 async def test_a_failing_model_is_unavailable_and_its_own_words_are_not_repeated(networked: bool) -> None:
     embedder = embedder_of(Failing(), networked=networked)
@@ -189,16 +151,6 @@ async def test_a_model_that_does_not_answer_is_unavailable(monkeypatch: pytest.M
 
 async def test_a_lone_surrogate_does_not_stop_a_text() -> None:
     assert len(await embedder_of(Scripted()).embed_query("half a smile: \ud83d")) == 3
-
-
-async def test_an_embedder_that_was_closed_twice_still_answers_what_it_remembers() -> None:
-    port = Scripted()
-    embedder = embedder_of(port)
-    vector = await embedder.embed_query("a")
-    await embedder.aclose()
-    await embedder.aclose()
-    assert await embedder.embed_query("a") == vector
-    assert port.asked == 1
 
 
 class Meeting(Scripted):
@@ -250,21 +202,6 @@ def test_a_choice_that_cannot_be_met_is_an_invalid_request_with_a_remedy(
     with pytest.raises(InvalidRequest, match=words) as error:
         open_embedder(settings(choice, tmp_path))
     assert "SUBSTRATE_EMBEDDING" in error.value.remedy
-
-
-def test_a_class_that_cannot_be_built_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="cannot be built"):
-        open_embedder(settings(f"{__name__}:Unbuildable", tmp_path))
-
-
-def test_importing_the_package_imports_no_model_library() -> None:
-    heavy = "'llama_index', 'onnxruntime', 'onnx', 'numpy', 'openai', 'tokenizers'"
-    code = (
-        f"import sys, substrate.inference.embeddings; print([name for name in ({heavy}) if name in sys.modules])"
-    )
-    root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert done.stdout.strip() == "[]"
 
 
 async def test_none_is_no_model_and_every_vector_is_empty() -> None:

@@ -98,38 +98,6 @@ async def test_a_key_alone_chooses_the_small_model_of_1536_numbers(service: Serv
     assert (vector[4], sum(vector), len(vector)) == (1.0, 1.0, 1536)
 
 
-async def test_the_base_address_and_the_key_reach_the_server(service: Service, embedder: Embedder) -> None:
-    await embedder.embed_query("four")
-    (asked,) = service.requests
-    assert asked["path"] == "/proxy/v1/embeddings"
-    assert asked["authorization"] == f"Bearer {KEY}"
-    assert asked["model"] == "text-embedding-3-small"
-
-
-async def test_the_environment_alone_is_enough(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SUBSTRATE_EMBEDDING", raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_BASE_URL", service.address)
-    embedder = open_embedder(EmbeddingSettings())
-    assert (await embedder.embed_query("four"))[4] == 1.0
-    await embedder.aclose()
-
-
-async def test_many_texts_keep_their_order_and_go_in_few_requests(service: Service, embedder: Embedder) -> None:
-    lengths = [1 + 7 * i % 250 for i in range(150)]
-    vectors = await embedder.embed_texts(["x" * length for length in lengths])
-    assert [vector.index(1.0) for vector in vectors] == lengths
-    assert len(service.requests) == 2
-
-
-async def test_the_dimension_of_a_foreign_model_is_what_the_server_gives(service: Service) -> None:
-    service.dimension = 100
-    embedder = open_embedder(settings(service.address, "openai:some/model:v2"))
-    assert (await embedder.ready()).dimension == 100
-    assert (embedder.model, service.requests[0]["model"]) == ("some/model:v2", "some/model:v2")
-    await embedder.aclose()
-
-
 async def test_a_single_failed_request_is_repeated_unnoticed(service: Service, embedder: Embedder) -> None:
     service.script = [(500, b"{}")]
     assert (await embedder.embed_query("four"))[4] == 1.0
@@ -169,18 +137,6 @@ async def test_garbage_from_the_server_is_refused(body: bytes, service: Service,
         await embedder.embed_query("four")
     assert isinstance(error.value, Unavailable | Fault)
     assert "127.0.0.1" in error.value.detail
-
-
-async def test_a_vector_of_the_wrong_dimension_is_refused(service: Service, embedder: Embedder) -> None:
-    service.dimension = 1535
-    with pytest.raises(Fault, match="1535 numbers where 1536 are expected"):
-        await embedder.embed_query("four")
-
-
-async def test_an_answer_with_too_few_vectors_is_refused(service: Service, embedder: Embedder) -> None:
-    service.missing = 1
-    with pytest.raises(Fault, match="1 vectors for 2 texts"):
-        await embedder.embed_texts(["one", "two"])
 
 
 async def test_a_refused_connection_is_unavailable(service: Service) -> None:

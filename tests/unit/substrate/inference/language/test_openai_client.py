@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -108,14 +106,6 @@ async def test_an_error_of_the_server_is_reported_with_its_status_and_without_th
     assert call.output_tokens is None
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
-async def test_a_single_failed_request_is_repeated_unnoticed(
-    status: int, scripted: ScriptedModel, model: LanguageModel
-) -> None:
-    scripted.script = [(status, b"{}"), GOOD]
-    assert (await asked(model)).value == Sum(total=4)
-
-
 async def test_a_server_that_asks_to_wait_longer_than_the_deadline_is_not_waited_for(
     scripted: ScriptedModel, model: LanguageModel
 ) -> None:
@@ -126,40 +116,6 @@ async def test_a_server_that_asks_to_wait_longer_than_the_deadline_is_not_waited
     assert call.failure is not None
     assert "did not answer within 3 s" in call.failure
     assert len(scripted.requests) == 1
-
-
-@pytest.mark.parametrize(
-    "body", [b"<html>", b"{", b"{}", b"[]", b'{"choices": []}', b'{"choices": [{}]}', b"null"]
-)
-async def test_an_answer_that_is_no_completion_is_a_failure(
-    body: bytes, scripted: ScriptedModel, model: LanguageModel
-) -> None:
-    scripted.script = [(200, body)] * 8
-    value, call = await asked(model)
-    assert value is None
-    assert call.failure is not None
-    assert "failed" in call.failure or "no answer of the requested form" in call.failure
-
-
-async def test_a_server_that_never_answers_is_left_at_the_deadline(
-    scripted: ScriptedModel, model: LanguageModel
-) -> None:
-    scripted.silent = True
-    value, call = await asked(model, 0.2)
-    assert value is None
-    assert call.failure is not None
-    assert "did not answer within 0.2 s" in call.failure
-
-
-async def test_an_address_where_nobody_listens_is_a_failure(scripted: ScriptedModel) -> None:
-    model = open_language_model(scripted.settings(openai_base_url=f"http://user:{KEY}@127.0.0.1:1/v1"))
-    assert model is not None
-    value, call = await asked(model)
-    assert value is None
-    assert call.failure is not None
-    assert "APIConnectionError" in call.failure
-    assert KEY not in call.failure
-    await model.aclose()
 
 
 class Spoken(CustomLLM):
@@ -216,14 +172,3 @@ def test_a_choice_that_cannot_be_opened_says_why(
 def test_an_input_price_without_an_output_price_is_refused() -> None:
     with pytest.raises(ValidationError, match="set both or none"):
         LanguageModelSettings(llm_input_price=1.0)
-
-
-def test_without_a_model_none_of_its_libraries_is_loaded() -> None:
-    program = (
-        "import sys; from schemas.settings import LanguageModelSettings; import orchestration.retrieval; "
-        "from substrate.inference.language import open_language_model; "
-        "assert open_language_model(LanguageModelSettings(llm='none')) is None; "
-        "print([name for name in sys.modules if name.split('.')[0] in ('openai', 'llama_index')])"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"

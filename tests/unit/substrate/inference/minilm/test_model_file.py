@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import asyncio
 import gc
 import math
-import multiprocessing
 import os
 from collections.abc import AsyncIterator, Callable
 from importlib.metadata import PackageNotFoundError
@@ -83,10 +81,6 @@ def cosine(left: list[float], right: list[float]) -> float:
     return math.sumprod(left, right) / (math.hypot(*left) * math.hypot(*right))
 
 
-def make(directory: str) -> None:
-    onnx_file(Path(directory), "int8")
-
-
 def test_the_graph_computes_what_the_paper_says(cache: Path) -> None:
     exact, fast, rows = (LocalMiniLM(cache, precision) for precision in ("fp32", "int8", "u8s8"))
     with open_weights(installed().weights) as tensors:
@@ -114,21 +108,6 @@ def test_two_neighbouring_codes_of_one_sign_stay_within_what_avx2_can_add() -> N
     assert np.linalg.norm(restored - weight) < 0.03 * np.linalg.norm(weight)
 
 
-async def test_a_paraphrase_is_nearer_than_an_unrelated_text(local: Embedder) -> None:
-    said, same, other = await local.embed_texts(
-        ["A cat sat on the mat.", "A kitten was sitting on the rug.", "The central bank raised its rates."]
-    )
-    assert cosine(said, same) > 0.5 > 0.2 > cosine(said, other)
-
-
-async def test_an_answer_is_nearer_to_its_question_than_other_sentences(local: Embedder) -> None:
-    question = await local.embed_query("When did Melanie go camping?")
-    answer, *others = await local.embed_texts(
-        ["Melanie: we slept in a tent in the forest last weekend", "Melanie: I like blue paint", "Hello!"]
-    )
-    assert cosine(question, answer) > max(cosine(question, other) for other in others)
-
-
 async def test_the_vector_of_a_text_does_not_depend_on_its_neighbours(local: Embedder) -> None:
     texts = [*TEXTS, "", "word " * 400, *(f"number {i}" for i in range(20))]
     together = await local.embed_texts(texts)
@@ -141,44 +120,6 @@ async def test_text_after_the_256th_token_has_no_influence(local: Embedder) -> N
     short, long, other = await local.embed_texts(["cat " * 254, "cat " * 254 + "dog " * 9999, "cat " * 253])
     assert short == long
     assert short != other
-
-
-async def test_the_local_model_has_a_name_and_a_dimension(local: Embedder) -> None:
-    assert (local.model, local.dimension) == ("all-MiniLM-L6-v2", 384)
-    assert len(await local.embed_query("a")) == 384
-
-
-async def test_the_event_loop_runs_while_a_batch_is_embedded(local: Embedder) -> None:
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            ticks += 1
-            await asyncio.sleep(0)
-
-    ticking = asyncio.create_task(tick())
-    await asyncio.sleep(0)
-    before = ticks
-    await local.embed_texts(["one long text " * 40] * 16)
-    ticking.cancel()
-    assert ticks > before + 2
-
-
-async def test_a_query_overtakes_a_long_list_of_texts(local: Embedder) -> None:
-    many = asyncio.create_task(local.embed_texts(["a long list " * 20] * 80))
-    await asyncio.sleep(0)
-    await local.embed_query("a query that nobody asked before")
-    assert not many.done()
-    await many
-
-
-def test_the_model_is_made_once_and_then_read_without_the_weights(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = onnx_file(cache, "int8")
-    monkeypatch.setattr(model_file, "installed", None)
-    assert onnx_file(cache, "int8") == first
 
 
 def _cut(data: bytes) -> bytes:
@@ -219,29 +160,6 @@ def test_the_cached_file_is_an_onnx_file_that_names_its_origin(cache: Path) -> N
     told = session.get_modelmeta().custom_metadata_map
     assert told["weights"] == official.WEIGHTS_SHA256
     assert told["recipe"] == file_name("int8")
-
-
-async def test_embedders_of_one_process_share_the_model_as_long_as_one_holds_it(
-    cache: Path, local: Embedder
-) -> None:
-    loaded = sum(isinstance(one, onnxruntime.InferenceSession) for one in gc.get_objects())
-    again = open_embedder(EmbeddingSettings(embedding="local", cache=cache))
-    assert sum(isinstance(one, onnxruntime.InferenceSession) for one in gc.get_objects()) == loaded
-    assert await again.embed_query("shared") == await local.embed_query("shared")
-    await again.aclose()
-    assert await local.embed_query("held by the other")
-
-
-def test_two_processes_may_make_the_file_at_once(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    processes = [spawn.Process(target=make, args=(str(tmp_path),)) for _ in range(2)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0, 0]
-    assert [path.name for path in tmp_path.iterdir()] == [file_name("int8")]
-    assert LocalMiniLM(tmp_path, "int8").get_text_embedding("whole")
 
 
 def test_altered_weights_are_refused_and_nothing_is_cached(
