@@ -17,3 +17,4 @@ COMPARED: Final = group(
     Operation("compare_identity", "GET /v1/citizens/{citizen_id}/identity/diff", "Read what changed in a citizen",
               citizen_may("read"), flow.read_identity_diff, call="identity_diff"),
 )  # fmt: skip
+OPERATIONS: Final = (*LEARNED, *COMPARED)

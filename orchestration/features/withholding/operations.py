@@ -40,3 +40,4 @@ POLICIES: Final = group(
     Operation("remove_policy", "DELETE /v1/upkeep/policies/{name}", "Remove a policy of retention",
               REMOVES, retention.remove_policy),
 )  # fmt: skip
+OPERATIONS: Final = (*QUARANTINES, *POLICIES)
