@@ -26,10 +26,9 @@ from api.mcp.arguments import (
     WakeArguments,
 )
 from api.mcp.tool import Resource, Tool, ToolAnswer, fields_of, times_of
-from orchestration.assembly.budget import Budget
+from orchestration.assembly.budget import Budget, stems_of
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.displayed_text import attribution, fence, one_line
-from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import discovery_fields
 from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest

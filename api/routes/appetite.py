@@ -7,8 +7,8 @@ from typing import Final
 from fastapi import Response
 
 from api.dependencies import Now
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send_intended
-from orchestration.assembly.options import budget_of
 from orchestration.dependencies import Deps
 from orchestration.features.appetite import flow as intending
 from orchestration.features.appetite.feature import ASKS

@@ -8,8 +8,8 @@ from fastapi import Response
 
 from api.dependencies import Now, OpenRuntime
 from api.telemetry import metrics
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval

@@ -10,7 +10,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.offers.queries import keep_declined, read_declined, read_offered_work
 from orchestration.features.offers.rules import FoundOffer, Whose, find_offers, offer_erasure
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.question.requests import asked_to_forget
+from orchestration.question.reading import asked_to_forget
 from orchestration.writing.copy_erasure import find_repeats
 from schemas.commands import Command, WriteReceipt
 from schemas.commands.erasure import MOST_ALSO
