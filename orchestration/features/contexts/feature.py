@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestration.feature import Feature
-from orchestration.features.contexts.operations import OPERATIONS
+from orchestration.features.contexts import flow
 from orchestration.features.contexts.queries import forget_notes, note_of, read_notes
 from orchestration.features.contexts.values import ContextReceipt
+from schemas.operation import Operation, citizen_may, group
 from substrate.graphs.graph import Graph
 from substrate.store.kept import Kept, as_created, erase_links
 
@@ -27,6 +28,13 @@ def _check(properties: Mapping[str, Any]) -> None:
     ContextReceipt(**note_of(properties).receipt)
 
 
+OPERATIONS: Final = group(
+    "mind",
+    Operation("write_context", "POST /v1/contexts", "Write a context in one call",
+              citizen_may("write", source="source"), flow.write_context, status=201),
+    Operation("list_agent_log", "GET /v1/citizens/{citizen_id}/agent-log", "List the notes of agents",
+              citizen_may("read"), flow.read_agent_log, call="agent_log"),
+)  # fmt: skip
 FEATURE: Final = Feature(
     "contexts",
     operations=OPERATIONS,

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from orchestration.feature import Feature
-from orchestration.features.replay.operations import OPERATIONS
+from orchestration.features.replay import flow
+from orchestration.mind.stream_note import citizen_of
+from schemas.errors import NotFound
+from schemas.operation import Asked, May, Need, Operation, citizen_may, group
 
+
+def _stream_needs(asked: Asked) -> Iterable[Need]:
+    """Raises NotFound for an id that no stream has."""
+    citizen_id = citizen_of(asked.path["stream_id"])
+    if citizen_id is None:
+        raise NotFound(f"no stream {asked.path['stream_id']} is noted")
+    yield Need("read", citizen_id)
+
+
+READS: Final = May("citizen:ID:read, of the citizen whose stream it is", _stream_needs, of_path=True)
+OPERATIONS: Final = group(
+    "streams",
+    Operation("get_stream", "GET /v1/streams/{stream_id}", "Read what a stream showed",
+              READS, flow.read_stream, call="stream"),
+    Operation("list_streams", "GET /v1/citizens/{citizen_id}/streams", "List the streams of a citizen",
+              citizen_may("read"), flow.list_streams, call="streams"),
+    Operation("replay_stream", "POST /v1/streams/{stream_id}/replay", "Ask again as of then",
+              READS, flow.replay, call="replay"),
+)  # fmt: skip
 FEATURE: Final = Feature("replay", operations=OPERATIONS)
