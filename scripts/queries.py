@@ -198,7 +198,7 @@ def _render_fragments() -> str:
         blocks.append(f"// <{name}>\n{format_query(getattr(fragments, name))}\n")
     for part in _SHARED:
         names = ("x", "y", "z")[: _count_names(part)]
-        text = _name_parts(part(*names), without=part)
+        text = _name_parts(fragments.fill_filters(part(*names)), without=part)
         blocks.append(f"// <{part.__name__} {', '.join(names)}>\n{format_query(text)}\n")
     return "\n".join(blocks)
 
@@ -223,7 +223,7 @@ _GROUPS: Final = ("", r"\g<n0>", r"\g<n0>, \g<n1>", r"\g<n0>, \g<n1>, \g<n2>")
 def _pattern_of(part: Callable[..., str]) -> re.Pattern[str]:
     """Matches what a part makes of any names."""
     marks = [f"MARK{place}X" for place in range(_count_names(part))]
-    pattern = re.escape(part(*marks).rstrip())
+    pattern = re.escape(fragments.fill_filters(part(*marks)).rstrip())
     for place, mark in enumerate(marks):
         name = rf"(?P<n{place}>\w+(?:, \w+)*)" if place else rf"(?P<n{place}>\w+)"
         pattern = pattern.replace(mark, name, 1).replace(mark, f"(?P=n{place})")

@@ -13,8 +13,7 @@ from orchestration.graph_queries.execution import QueryRequest, QueryResult, run
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.filters import Fewest
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
-from orchestration.question.reading import ASKING, Question, instruction_words
-from orchestration.question.requests import Request
+from orchestration.question.reading import ASKING, Question, Request, instruction_words
 from orchestration.question.time_expressions import NamedPeriod
 from orchestration.ranking.plurality import DAY, seeded_numbers
 from schemas.intention import Filters, Plural, Plurality, RetrievalIntention
