@@ -76,10 +76,8 @@ class FadingStream:
 
     def __init__(self, stream: ConsciousnessStream) -> None:
         self.stream = stream
-        distinct: dict[int, Record] = {}
-        for record in (*all_memories(stream), *all_links(stream)):
-            distinct[id(record)] = record
-        self._records = list(distinct.values())
+        every: list[Record] = [*all_memories(stream), *all_links(stream)]
+        self._records = list({id(record): record for record in every}.values())
         self._energies = [record.energy for record in self._records]
         self._states = [record.resolution_state for record in self._records]
         self._changed: list[Instant] = [to_instant(record.valid_at) for record in self._records]
