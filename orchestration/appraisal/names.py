@@ -48,7 +48,7 @@ LONGEST_NAME: Final = 80
 """Longer runs of capitals are headings, or no text at all."""
 MOST_WORDS: Final = 4
 MOST_READ: Final = 2000
-"""Only so many characters of a text decide its language."""
+"""At most this many characters of a text decide its language."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 # Without its bound, which is above the longest name, a word without end takes the square of its length.
 _CAPITALISED: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]{0,100}\w"

@@ -51,9 +51,9 @@ _MADE: Final = ("name", "node_type")
 _MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
 _MENTIONS: Final = "MENTIONS"
 _MANY: Final = 20
-"""So many texts are read in a thread, so that the service answers meanwhile."""
+"""From this many texts on they are read in a thread, so that the service answers meanwhile."""
 _MOST_UNKNOWN: Final = 100
-"""Only so many names that are used once are looked for in earlier texts."""
+"""At most this many names that are used once are looked for in earlier texts."""
 
 
 @dataclass(frozen=True, slots=True)
