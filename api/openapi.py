@@ -103,7 +103,7 @@ def _merge_input_and_output(value: Any) -> Any:
     if isinstance(value, dict):
         return {_INPUT_OR_OUTPUT.sub(r"\1", name): _merge_input_and_output(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_merge_input_and_output(part) for part in value]
+        return list(map(_merge_input_and_output, value))
     return _INPUT_OR_OUTPUT.sub(r"\1", value) if isinstance(value, str) and value.startswith("#/") else value
 
 

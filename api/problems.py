@@ -161,7 +161,7 @@ async def _on_ours(request: Request, error: Exception) -> JSONResponse:
 async def _on_validation(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    faults = [_request_fault(fault) for fault in error.errors()]
+    faults = list(map(_request_fault, error.errors()))
     if all(fault["loc"][0] == "path" for fault in error.errors()):
         missing = NotFound("nothing stored can have this address", faults=faults)
         return error_response(missing, request.url.path)

@@ -41,7 +41,7 @@ def decode_cursor(cursor: str, *kinds: type) -> tuple[Any, ...]:
         parts = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except ValueError as error:
         raise _no_cursor() from error
-    if type(parts) is not list or [type(part) for part in parts] != list(kinds) or not all(map(_fits, parts)):
+    if type(parts) is not list or list(map(type, parts)) != list(kinds) or not all(map(_fits, parts)):
         raise _no_cursor()
     return tuple(parts)
 

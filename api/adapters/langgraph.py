@@ -83,7 +83,7 @@ class SubstrateStore(BaseStore):
             items.memory_id(*place): None if op.value is None else items.item_to_store(op, self._fields)
             for place, op in puts.items()
         }
-        results = [self._read(op) for op in all_ops]
+        results = list(map(self._read, all_ops))
         for part in batched(wanted.items(), PUTS_PER_LIST):
             self._put(dict(part))
         return results

@@ -239,14 +239,12 @@ def _show_insights(stream: ConsciousnessStream, console: Console) -> None:
     """Print resolution patterns, the likeliest paths, belief changes, and a line of measures."""
     if not stream.activation_tiers.ordered():
         return
-    _show_lines(
-        "how it was resolved before", [_format_pattern(pattern) for pattern in stream.resolution_patterns], console
-    )
+    _show_lines("how it was resolved before", list(map(_format_pattern, stream.resolution_patterns)), console)
     _show_lines("could be done (substrate offers)", list(map(format_offer, stream.offers)), console)
     paths = stream.traversal_graph.suggested_paths[:MOST_PATHS]
-    _show_lines("paths of thought", [_format_path(path) for path in paths], console)
+    _show_lines("paths of thought", list(map(_format_path, paths)), console)
     changes = stream.temporal_dissonances[:MOST_CHANGES]
-    _show_lines("beliefs that changed", [_format_change(change) for change in changes], console)
+    _show_lines("beliefs that changed", list(map(_format_change, changes)), console)
     console.print()
     parts = [
         f"energy feedback potential {stream.energy_feedback_potential:.2f}",

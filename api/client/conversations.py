@@ -74,7 +74,7 @@ class ConversationCalls(Sender):
         path = f"/v1/episodes/{quote_segment(episode_id)}/turns"
         reports: list[HeardReport] = []
         for part in batched([*messages, *([one] if one else [])], MESSAGES_AT_ONCE):
-            body = {**without_nulls(where), "messages": [dict(entry) for entry in part]}
+            body = {**without_nulls(where), "messages": list(map(dict, part))}
             reports.append(await self._request(HeardReport, Call("POST", path, body)))
         report = join_heard(reports)
         return raise_refused(report, refused_messages(report)) if raise_on_refusal else report
@@ -114,7 +114,7 @@ class ConversationCalls(Sender):
         `known_as_happened`, for administrators, each message becomes known when it was said. Raises Refused when a
         part of it was refused, unless told not to; the rest is stored.
         """
-        sent = [dict(message) for message in messages]
+        sent = list(map(dict, messages))
         body: dict[str, Any] = {**without_nulls({"citizen_id": citizen_id, **where}), "messages": sent}
         if episode_id is not None:
             body["episode_id"] = episode_id

@@ -56,7 +56,7 @@ def situation(given: _Situation) -> None:
 
 def _show(found: Situation, console: Console) -> None:
     if found.text:
-        console.print(Text("\n".join(visible(line) for line in found.text.split("\n"))), soft_wrap=True)
+        console.print(Text("\n".join(map(visible, found.text.split("\n")))), soft_wrap=True)
     if found.left_out:
         console.print(Text(f"{found.left_out} lines had no room in {found.tokens} tokens", "bright_black"))
     for note in (*found.notes, *(f"not read in time: {part}" for part in found.degraded)):

@@ -165,7 +165,7 @@ def _problem(error: SubstrateError, rename: Callable[[str], str] = str) -> dict[
         "status": error.status,
         "detail": rename(error.detail),
         "remedy": rename(error.remedy),
-        "faults": [rename(fault) for fault in error.faults],
+        "faults": list(map(rename, error.faults)),
     }
 
 

@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
 def shape_bound(text: bytes) -> Shape:
     """An upper bound of `measure_shape`, several times faster: it counts commas and brackets within texts too."""
-    opened = sum(text.count(bracket) for bracket in (b"[", b"{"))
+    opened = sum(map(text.count, (b"[", b"{")))
     return Shape(1 + opened + text.count(b","), opened)
 
 

@@ -78,7 +78,7 @@ class Traffic:
 
     def take_named(self) -> set[str]:
         """The graphs that requests have named since this was last asked, and those of the requests under way."""
-        under_way = [_graphs_of(state) for state in self._states.values()]
+        under_way = list(map(_graphs_of, self._states.values()))
         named = self._named.union(*under_way)
         self._named = set()
         return named

@@ -105,7 +105,7 @@ class BackgroundIngestions:
     async def forget(self, graph: str, episode_id: str | None = None) -> None:
         """End and forget the storing of a conversation that is erased, or without one of all in a graph."""
         gone = [key for key in self._jobs if key.graph == graph and episode_id in (None, key.episode_id)]
-        await _end([self._jobs.pop(key) for key in gone])
+        await _end(list(map(self._jobs.pop, gone)))
 
     async def _run(self, job: _Job, work: StoreConversation) -> None:
         def advance(done: int, total: int) -> None:

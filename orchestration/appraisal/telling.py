@@ -162,7 +162,7 @@ def _repeats(telling: Sequence[Sentence], language: Language, given: Sequence[st
     """Whether the sentences have hardly any word that was not given, no number or name, and deny nothing."""
     code = word_language(" ".join(sentence.text for sentence in telling))
     known = frozenset[str]().union(*(stems(text, code) for text in given))
-    words_given = frozenset[str]().union(*(words(text) for text in given))
+    words_given = frozenset[str]().union(*map(words, given))
     said = new = 0
     for token in chain.from_iterable(sentence.tokens for sentence in telling):
         if token.text in language.telling.words["limiting"] and token.text not in words_given:

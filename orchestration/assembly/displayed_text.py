@@ -65,7 +65,7 @@ def visible_values(value: Any) -> Any:
         return visible(value)
     if isinstance(value, dict):
         return {visible(name): visible_values(item) for name, item in value.items()}
-    return [visible_values(item) for item in value] if isinstance(value, list) else value
+    return list(map(visible_values, value)) if isinstance(value, list) else value
 
 
 def attribution(record: ConsciousnessNode) -> str:

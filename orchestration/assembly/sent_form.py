@@ -359,7 +359,7 @@ def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) ->
     graph = stream.traversal_graph
     nodes, edges = (len(graph.nodes), len(graph.edges)) if "traversal_graph" in wanted else (0, 0)
     found = [*active, *chain.from_iterable((*each.vector_results, *each.graph_results) for each in levels)]
-    distinct = len({id(memory) for memory in found})
+    distinct = len(set(map(id, found)))
     links = list(chain.from_iterable(each.relationships for each in levels))
     again = len(found) - distinct + GRAPH_SHARE * nodes
     names = len(found) + distinct + nodes + 2 * len(links) + edges

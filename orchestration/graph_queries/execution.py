@@ -87,7 +87,7 @@ async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
 
     What the searches of the present found in a graph is followed when all of its searches have answered.
     """
-    results = list(await together(*(_run(request) for request in requests)))
+    results = list(await together(*map(_run, requests)))
     thin: dict[tuple[GraphKey, Following], list[int]] = {}
     for place, result in enumerate(results):
         following = _FOLLOWING.get(result.request.query.name)

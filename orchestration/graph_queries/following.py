@@ -107,7 +107,7 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
         await neighbours.read(ids, values["first_hop"])
     steps = []
     for search in searches:
-        near = (neighbours.holding(name) for name in dict.fromkeys(search.ids("expanded")))
+        near = map(neighbours.holding, dict.fromkeys(search.ids("expanded")))
         steps.append(Steps([link for links in near for link in links[: search.values["first_hop"]]]))
 
     def is_shown(memory: Record) -> bool:

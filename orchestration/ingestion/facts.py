@@ -150,7 +150,7 @@ async def _store(
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
         link = _link(claim, _id(source), _id(target), job)
-        commands = [job.sign(command) for command in (*new, link)]
+        commands = list(map(job.sign, (*new, link)))
         receipts = await insertion.apply(commands, job.deps, job.now, whole=job.episode.command_id)
         faults = [fault for receipt in receipts for fault in receipt.faults]
         if faults:

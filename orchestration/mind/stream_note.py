@@ -98,7 +98,7 @@ class StreamNote:
 
     def graphs(self) -> tuple[GraphKey, ...]:
         """The graphs that were searched, as far as they had anything."""
-        named = (_graph_of(name) for name in self.found.hits)
+        named = map(_graph_of, self.found.hits)
         return tuple(dict.fromkeys((*named, *(each.graph for each in self.shown()))))
 
 
@@ -170,7 +170,7 @@ def pack(note: StreamNote) -> str:
     """The note as compressed text, without its id and its time."""
     found = note.found
     table = _Table()
-    tiers = [table.places(tier) for tier in note.tiers]
+    tiers = list(map(table.places, note.tiers))
     hits, scores = {}, {}
     for name, each in found.hits.items():
         hits[name] = table.places((_graph_of(name), hit.id, hit.version) for hit in each)
@@ -185,7 +185,7 @@ def pack(note: StreamNote) -> str:
         "model": note.model,
         "goal": note.goal,
         "degraded": note.degraded,
-        "tiers": [len(tier) for tier in tiers],
+        "tiers": list(map(len, tiers)),
         "hits": hits,
         "scores": scores,
         "words": {key: [each.memories, each.frequencies, each.entities] for key, each in found.words.items()},
@@ -224,7 +224,7 @@ def unpack(stream_id: str, at: Instant, data: str, _inferred: object = ()) -> St
         fields = orjson.loads(text)
     except zlib.error as error:
         raise ValueError(f"the note of {stream_id} cannot be read") from error
-    table = [_read_shown(line) for line in fields["memories"].split("\n")] if fields["memories"] else []
+    table = list(map(_read_shown, fields["memories"].split("\n"))) if fields["memories"] else []
     shown = iter(table)
     return StreamNote(
         stream_id=stream_id,

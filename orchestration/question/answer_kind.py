@@ -101,7 +101,7 @@ def names_given(asked: AskedKind, text: str) -> NamesGiven:
 
 
 def _stems(name: str) -> set[str]:
-    return {stem(word) for word in _WORD.findall(normal_text(name))}
+    return set(map(stem, _WORD.findall(normal_text(name))))
 
 
 def same_attributes(question: str) -> tuple[tuple[str, frozenset[str]], ...]:

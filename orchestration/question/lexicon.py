@@ -116,7 +116,7 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
         bare = _bare_name(memory.name, memory.node_type)
         if memory.id in entities or bare in ROLES:
             continue
-        if any(runs.names(name) for name in (bare, *memory.aliases)):
+        if any(map(runs.names, (bare, *memory.aliases))):
             entities[memory.id] = Entity(memory.id, memory.name, speaks=_speaks(memory))
     taken = {name_key(entity.name) for entity in entities.values()}
     for memory in known:
@@ -172,7 +172,7 @@ def without_names(text: str, names: Collection[str]) -> str:
     """The text without the names and their possessive endings; the text itself if no word would be left."""
     if not names:
         return text
-    any_name = "|".join(_name_pattern(name) for name in sorted(names, key=len, reverse=True))
+    any_name = "|".join(map(_name_pattern, sorted(names, key=len, reverse=True)))
     left = " ".join(re.sub(any_name, " ", text, flags=re.IGNORECASE).split())
     return left if name_key(left) else text
 

@@ -114,5 +114,5 @@ def _own_pattern() -> re.Pattern[str]:
 def changing_words(code: str) -> frozenset[str]:
     """One word of each phrase of a change, the least common: a text without all of these tells of none."""
     change = Language.of(code).change
-    found = (_find_words(phrase) for phrase in (*change["verbs"], *change["words"]))
+    found = map(_find_words, (*change["verbs"], *change["words"]))
     return frozenset(min(words, key=lambda word: (-len(word), word)) for words in found)

@@ -271,7 +271,7 @@ async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState
 async def _look_up_lexicons(text: str, said: str, view: View) -> Lexicons:
     """Look up a text in each graph, `LOOKUP_WORDS` words at a time: its names, and the words that were `said`."""
     language, lookups = word_language(said), []
-    parts = [" ".join(part) for part in batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)]
+    parts = list(map(" ".join, batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)))
     for target in view.targets.values():
         for part in parts:
             asked = query_words(part, language)

@@ -76,7 +76,7 @@ class _Places(NamedTuple):
 
 
 def _places(columns: Sequence[str]) -> _Places:
-    return _Places(*(columns.index(name) for name in _Places._fields))
+    return _Places(*map(columns.index, _Places._fields))
 
 
 _TEXT: Final = NODE_COLUMNS.index("description")

@@ -44,7 +44,7 @@ class Query(NamedTuple):
 
     def for_values(self, values: Mapping[str, Any]) -> Query:
         """The query without the conditions that every sound record meets with these parameters. Cached."""
-        if not values.get("unfiltered") or any(values.get(name) for name in _FILTERING):
+        if not values.get("unfiltered") or any(map(values.get, _FILTERING)):
             return self
         return Query(self.name, _filled(self.body, filtered=False))
 

@@ -144,7 +144,7 @@ def memory_of(properties: Mapping[str, Any], graph: GraphKey) -> ConsciousnessNo
 
     Raises pydantic's ValidationError, or ValueError, for invalid properties.
     """
-    return rows.node([properties.get(column) for column in NODE_COLUMNS], graph)
+    return rows.node(list(map(properties.get, NODE_COLUMNS)), graph)
 
 
 def link_of(link: StoredLink, graph: GraphKey) -> ConsciousnessRelationship:
@@ -152,7 +152,7 @@ def link_of(link: StoredLink, graph: GraphKey) -> ConsciousnessRelationship:
 
     Raises pydantic's ValidationError, or ValueError, for invalid properties.
     """
-    columns = [link.properties.get(column) for column in LINK_COLUMNS]
+    columns = list(map(link.properties.get, LINK_COLUMNS))
     return rows.link(columns, (link.source_id, link.target_id), graph)
 
 

@@ -67,7 +67,7 @@ class NoteBuffer:
     def take(self, graph: str) -> list[StoredNote]:
         """The notes of a graph, which are kept here no longer."""
         keys = [key for key in self._notes if key[0] == graph]
-        taken = [self._notes.pop(key) for key in keys]
+        taken = list(map(self._notes.pop, keys))
         self._bytes -= sum(map(_size, taken))
         return taken
 

@@ -157,7 +157,7 @@ async def read_notes(
     graph: Graph, rows: int, *, until: Instant = END_OF_TIME, before: str = LAST_ID
 ) -> list[StoredNote]:
     """The newest notes of streams asked for up to `until`, newest first; of that instant those with lower ids."""
-    return [_note(row) for row in await graph.read(STREAM_NOTES, until=until, before=before, rows=rows)]
+    return list(map(_note, await graph.read(STREAM_NOTES, until=until, before=before, rows=rows)))
 
 
 async def drop_notes(graph: Graph, *, before: Instant, most: int) -> int:
@@ -185,9 +185,9 @@ async def forget_moments(graph: Graph, ids: Sequence[str]) -> None:
 
 async def read_records_now(graph: Graph, shown: Sequence[tuple[str, int]]) -> list[RecordNow]:
     """Some records, by id and version, as they are now, without those that were erased. Raises GraphMissing."""
-    values = {"shown": [list(each) for each in shown], "characters": SHOWN_CHARACTERS}
+    values = {"shown": list(map(list, shown)), "characters": SHOWN_CHARACTERS}
     rows = await graph.read_typed(RECORDS_NOW, **values) if shown else []
-    return [_record_now(row) for row in rows]
+    return list(map(_record_now, rows))
 
 
 def _record_now(row: Row) -> RecordNow:

@@ -229,7 +229,7 @@ async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
     """Rows of these memories without links, each once."""
     distinct = list(dict.fromkeys(names))
     memories = await read_memories(target.graph, distinct)
-    found = (memories.get(name) for name in distinct)
+    found = map(memories.get, distinct)
     return [FoundRow((0, 0.0, None, None), None, memory) for memory in found if memory is not None]
 
 

@@ -58,7 +58,7 @@ class ContextNote(NamedTuple):
 
 def note_of(properties: Mapping[str, Any]) -> ContextNote:
     """A note from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
-    return _note([properties.get(name) for name in _COLUMNS])
+    return _note(list(map(properties.get, _COLUMNS)))
 
 
 def _note(row: Row) -> ContextNote:

@@ -63,7 +63,7 @@ async def read_learned(citizen_id: str, scope: Scope, deps: Deps, *, changed_at:
 
 
 async def learn_all(graph: Graph) -> Learned:
-    return learn([lesson_of(told) for told in await store.read_feedback(graph)])
+    return learn(list(map(lesson_of, await store.read_feedback(graph))))
 
 
 def lesson_of(told: StoredFeedback) -> Lesson:
@@ -104,7 +104,7 @@ async def list_feedback(citizen_id: CitizenId, page: Paged, deps: Deps) -> Feedb
     return FeedbackPage(
         citizen_id=citizen_id,
         feedback=tuple(map(record_of, shown)),
-        learned=learned_factors(learn([lesson_of(one) for one in told])),
+        learned=learned_factors(learn(list(map(lesson_of, told)))),
         next=encode_cursor(shown[-1].created_at, shown[-1].id) if more else None,
     )
 

@@ -63,7 +63,7 @@ class StoredFeedback(NamedTuple):
 
 def feedback_of(properties: Mapping[str, Any]) -> StoredFeedback:
     """A feedback from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
-    return _feedback([properties.get(name) for name in _COLUMNS])
+    return _feedback(list(map(properties.get, _COLUMNS)))
 
 
 def _feedback(row: Row) -> StoredFeedback:

@@ -72,7 +72,7 @@ class Outcome(NamedTuple):
 
 def prediction_of(properties: Mapping[str, Any]) -> StoredPrediction:
     """A prediction from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
-    return _prediction([properties.get(name) for name in _COLUMNS])
+    return _prediction(list(map(properties.get, _COLUMNS)))
 
 
 def _prediction(row: Row) -> StoredPrediction:

@@ -94,7 +94,7 @@ def read_folder(folder: Folder) -> ReadFolder:
 
 def _parse(path: str, text: str) -> Iterator[Found]:
     parsed = parse_file(text)
-    bucket, tag = (parsed.front.get(name) for name in ("bucket", "tag"))
+    bucket, tag = map(parsed.front.get, ("bucket", "tag"))
     for section in parsed.sections:
         yield Found(
             path, section, bucket if isinstance(bucket, str) else None, tag if isinstance(tag, str) else None

@@ -52,7 +52,7 @@ def tell(situation: Situation, most: int, count: Count) -> Told:
 def _within(blocks: list[list[str]], most: int, count: Count, left_out: int) -> Told:
     """The blocks as one text. Tokens of a whole may be more than those of its parts: then the last lines go."""
     while blocks:
-        text = "\n\n".join("\n".join(block) for block in blocks)
+        text = "\n\n".join(map("\n".join, blocks))
         tokens = count(text)
         if tokens <= most:
             return Told(text, tokens, left_out)

@@ -117,7 +117,7 @@ def _message(reader: Reader, key: str, node: Any, place: str) -> Iterator[Said]:
 
 def _reason_to_leave_out(message: Mapping[str, Any]) -> str | None:
     """Say what kind of message this is, if it is none that a person reads or writes."""
-    author, content, metadata = (message.get(name) for name in ("author", "content", "metadata"))
+    author, content, metadata = map(message.get, ("author", "content", "metadata"))
     role = author.get("role") if isinstance(author, dict) else None
     if role == "system":
         return "system messages"

@@ -167,7 +167,7 @@ class Reader:
 
         `unclear`: whether that is an assumption.
         """
-        order = order_of([Numbers.of(date) for date in dates], month_first=month_first)
+        order = order_of(list(map(Numbers.of, dates)), month_first=month_first)
         if unclear and not order.is_certain:
             first = "month" if month_first else "day"
             note = f"dates fit day and month in either order; the {first} was taken to come first"

@@ -156,7 +156,7 @@ class _Builder:
     def dense_and_norm(self, x: str, skip: str, at: str) -> str:
         dense = self.linear(x, f"{at}.dense", self.tensors[f"{at}.dense.weight"])
         names = [f"{at}.LayerNorm.weight", f"{at}.LayerNorm.bias", f"{at}.dense.bias"]
-        inputs = [dense, skip, *(self.tensor(name) for name in names)]
+        inputs = [dense, skip, *map(self.tensor, names)]
         return self.graph.add("SkipLayerNormalization", inputs, MICROSOFT, epsilon=EPSILON)
 
     def mean(self, x: str) -> str:
