@@ -37,7 +37,7 @@ type Rest = Callable[[], Awaitable[None]]
 FAR: Final = 3
 """Default of `Deps.far`."""
 MOST_TURNS: Final = 100_000
-"""So many conversations and turns are kept in memory, about half a kilobyte each."""
+"""This many conversations and turns are kept in memory, about half a kilobyte each."""
 LESSONS_BYTES: Final = 16 << 20
 """Lessons take about two kilobytes each."""
 
@@ -109,7 +109,7 @@ class Deps:
 
     `language_model` and `reranker` are None when none is configured. `appraisal`: how a text is appraised at
     writing. `names`: new texts make memories of the names in them. `far`: a query follows links for a second hop
-    only from so many of its first memories.  `half_lives`: of energy, as answers show it. `conversations`: whose
+    only from this many of its first memories.  `half_lives`: of energy, as answers show it. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
     directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any. `learned`:
     what feedback teaches, as it was last read. `notes`: of streams, until they are stored. `features`:

@@ -1,7 +1,7 @@
 """Streams that are kept, so that the same question costs little as long as its answer is the same.
 
 A stream is kept for the states of all graphs that it asked, which every write changes, until the next moment at
-which something begins or ends to hold there by itself. What hangs on the moment of asking alone is made anew: ids
+which something begins or ends to hold there by itself. What depends on the moment of asking alone is made anew: ids
 and times, how far energy has faded, the energy of the citizen.
 """
 
@@ -36,7 +36,7 @@ from substrate.store.boundaries import read_next_change
 MADE_ANEW: Final = {"intention_id", "generated_at", "generated_by", "form", "parts", "max_tokens"}
 """What a request may say otherwise: the same is found, and shown in another form."""
 MOST_WAYS: Final = 4
-"""So many forms of one stream are kept."""
+"""This many forms of one stream are kept."""
 _BY_MODEL: Final = ("llm", "custom")
 _FAR_OFF: Final = timedelta(days=400)
 _STREAM_BYTES, _MEMORY_BYTES, _LINK_BYTES = 20_000, 5_000, 6_000

@@ -37,7 +37,7 @@ RERANKED: Final = 30
 """How many of the best are reranked: an answer seldom shows more, and each one costs the model time."""
 MAX_QUESTION: Final = 4_000
 MAX_TEXT: Final = 600
-"""A language model gets at most so many characters of the question, and of each memory."""
+"""A language model gets at most this many characters of the question, and of each memory."""
 
 _INSTRUCTIONS: Final = (
     "You order memories by how much each helps to answer a question. You get one JSON document: `question`, and "

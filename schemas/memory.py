@@ -82,7 +82,7 @@ class ResolutionState(StrEnum):
 
 
 class HalfLives(NamedTuple):
-    """After so many days half of the energy of a memory or link is left, by the state of its work."""
+    """After this many days half of the energy of a memory or link is left, by the state of its work."""
 
     blocked: float = 360.0
     in_progress: float = 180.0

@@ -70,7 +70,7 @@ def show_within(
     scope: str,
     explain: bool = False,
 ) -> None:
-    """Print the stream with as many of its memories as so many tokens hold; None for all of them."""
+    """Print the stream with as many of its memories as this many tokens hold; None for all of them."""
     shown = partial(show, question=question, scope=scope, explain=explain)
     if most is None:
         shown(stream, console)

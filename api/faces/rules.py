@@ -126,7 +126,7 @@ class CheckRulesArguments(Arguments):
 
 
 MOST_RULES: Final = 8
-"""So many rules that speak are shown to a model, the gravest."""
+"""This many rules that speak are shown to a model, the gravest."""
 
 
 class RuleValues(Frozen):

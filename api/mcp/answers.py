@@ -50,7 +50,7 @@ class Noticed(Frozen):
 
 
 class StreamValues(Noticed):
-    """The memories in the order of the text, which has so many `tokens`. `omitted` counts those that did not fit,
+    """The memories in the order of the text, which has this many `tokens`. `omitted` counts those that did not fit,
     `degraded` names missing parts.
 
     `answer_confidence` is the probability that they answer the question; a waking has none. Where `nothing_fits`
@@ -86,7 +86,7 @@ class StreamValues(Noticed):
     def within(
         cls, budget: Budget, stream: ConsciousnessStream, told: Told, words: Collection[str]
     ) -> StreamValues:
-        """The values in at most so many tokens: the last memories are left out, the first is cut if need be."""
+        """The values in at most this many tokens: the last memories are left out, the first is cut if need be."""
         nodes, tokens = told.memories, budget.count(told.text)
 
         def cost(*shown: ConsciousnessNode) -> int:

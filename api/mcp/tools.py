@@ -278,7 +278,7 @@ def split_names(text: str) -> frozenset[str]:
 
 
 def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why: str | None = None) -> ToolAnswer:
-    """The memories, at most so many tokens as text and as values; `why`: what decided that they are sought.
+    """The memories, at most this many tokens as text and as values; `why`: what decided that they are sought.
 
     A memory that must be cut keeps the part with most words of the `query`.
     """

@@ -29,7 +29,7 @@ from substrate.store.runs import RunRecord
 ANSWERED_AFTER_S: Final = 15.0
 """A caller gets an answer after this time, also when a job has not ended: it then goes on in idle time."""
 WAIT_S: Final = 8.0
-"""So long a request waits until the one who does upkeep gives way."""
+"""This long a request waits until the one who does upkeep gives way."""
 
 RunId = Annotated[str, Path(pattern=r"^run-[0-9a-f]{12}-[0-9a-f]{12}$", description="The id of a run.")]
 

@@ -31,7 +31,7 @@ LOOKED_EVERY_S: Final = 5.0
 LONGEST_WAIT_S: Final = 0.5
 """Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""
 MANY_YOUNG: Final = 50_000
-"""So many objects, made since the last collection and kept, take some ten milliseconds to look through."""
+"""This many objects, made since the last collection and kept, take some ten milliseconds to look through."""
 PAUSE_S: Final = 0.005
 """After an answer: the caller may have a next question at once."""
 SHARE: Final = 2.0

@@ -40,7 +40,7 @@ SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2,
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 PARALLEL_COUNTS: Final = 8
 READ_AT_ONCE: Final = 64
-"""So many graphs are read for one scrape, those first that were read longest ago; a store may have thousands."""
+"""This many graphs are read for one scrape, those first that were read longest ago; a store may have thousands."""
 LATEST_ENERGIES: Final = 100
 CHARACTERS_PER_TOKEN: Final = 4
 """A rough estimate for English and JSON, good enough to see a stream grow out of bounds."""

@@ -27,7 +27,7 @@ EMPHASIS: Final = 0.1
 """What an exclamation mark, capitals, stretched letters and a repetition add each."""
 LEAST: Final = 0.1
 REPLY: Final = 240
-"""What came of an act is told in the first so many characters of a reply, if at all."""
+"""What came of an act is told in the first this many characters of a reply, if at all."""
 
 
 def read_emotions(text: str) -> dict[str, float]:

@@ -60,7 +60,7 @@ def reduced(
     """The stream with these memories alone, as they are given, and the links between them.
 
     `links`: those of them that are shown; `in_levels`, `in_graph`: the memories that stand there. None for all.
-    `share`: of each list of the levels no more than its first entries, so many of all; at least one.
+    `share`: of each list of the levels no more than its first entries, this many of all; at least one.
     """
     shown = {key_of(node): node for node in memories}
     found = shown if in_levels is None else {key_of(node): node for node in in_levels}
@@ -144,9 +144,9 @@ def _drawn(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) ->
 
 _WORD: Final = re.compile(r"\w+")
 _STEPS: Final = 24
-"""So many places of a text are looked at."""
+"""This many places of a text are looked at."""
 LEAST_PART: Final = 40
-"""So many characters of a memory are told at least."""
+"""This many characters of a memory are told at least."""
 
 
 def stems_of(question: str) -> frozenset[str]:
@@ -160,7 +160,7 @@ def shares_words(node: ConsciousnessNode, words: Collection[str]) -> bool:
 
 
 def excerpt(node: ConsciousnessNode, most: int, words: Collection[str]) -> ConsciousnessNode:
-    """The memory with at most so many characters of its text, and where they stand in the whole.
+    """The memory with at most this many characters of its text, and where they stand in the whole.
 
     `words`: the stems of the question. Of two parts with as many of them the earlier is taken.
     """

@@ -126,7 +126,7 @@ class _Page:
         return self._count(f"\n\n# {heading}\n- {line}" if heading not in self._blocks else f"\n- {line}")
 
     def add(self, heading: str, line: str, keep: int = 0) -> bool:
-        """Add a line if so many tokens are left after it; say whether it was added."""
+        """Add a line if this many tokens are left after it; say whether it was added."""
         cost = self.cost(heading, line)
         if self.bounded and cost + keep > self.left:
             return False

@@ -43,7 +43,7 @@ LEAST_SHARE, LEAST_STEP, TIERS_SHARE = 0.01, 1.15, 4
 """The least share of the lists of a stream, how much smaller than the one before each is at least, and how many
 times as large that of the tiers is: they say what matters, so that the lists give way first."""
 FEWEST: Final = 10
-"""So many memories stand in their tiers before one of them stands in its level and the graph too."""
+"""This many memories stand in their tiers before one of them stands in its level and the graph too."""
 LARGE: Final = 5
 """A field beside the text that takes a fifth of the room may be left out."""
 _MAY_GO: Final = (
@@ -105,7 +105,7 @@ def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> byt
 
 
 def _placed(stream: ConsciousnessStream, asked: Sent, budget: Budget) -> ConsciousnessStream:
-    """The stream that fits, with so many of its memories in each section, and so many links, as find room."""
+    """The stream that fits, with this many of its memories in each section, and this many links, as find room."""
     sections = sections_of(asked.form, asked.parts)
     if asked.form == "compact" or sections.isdisjoint(PLACES):
         return stream

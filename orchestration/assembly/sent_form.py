@@ -26,7 +26,7 @@ BYTES_PER_TOKEN: Final = 3.3
 FULL_TOKENS: Final = 100_000
 """The most tokens that 003 accepts of a stream, for the form that says each memory several times."""
 SAMPLES, SAMPLE_BYTES, MANY_SAMPLES, SAMPLED = 8, 400, 40, 0.97
-"""So many places are counted by the vocabulary; those of a large stream may have fewer tokens than the rest."""
+"""This many places are counted by the vocabulary; those of a large stream may have fewer tokens than the rest."""
 OTHER_SCRIPTS: Final = 0.02
 """A stream with more of its bytes beyond ASCII is in another script."""
 GRAPH_SHARE: Final = 2 / 3
@@ -34,7 +34,7 @@ GRAPH_SHARE: Final = 2 / 3
 REFERENCE_BYTES: Final = 30
 """A reference with its quotes and comma, about."""
 SAMPLE: Final = 5
-"""So many memories and links are measured to estimate the size of the other form."""
+"""This many memories and links are measured to estimate the size of the other form."""
 COUNTS_TOKENS: Final = 30
 """What the counts themselves take, about."""
 PATHS: Final = "suggested_paths"
@@ -83,7 +83,7 @@ type Row = dict[str, Any]
 
 
 def estimate_tokens(size: float, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
-    """The tokens of so many bytes of JSON, as an estimate."""
+    """The tokens of this many bytes of JSON, as an estimate."""
     return round(size / bytes_per_token)
 
 

@@ -64,7 +64,7 @@ def _requests(
 
 
 TOLD_BY: Final = 2
-"""So many memories that tell best of an event are taken for it."""
+"""This many memories that tell best of an event are taken for it."""
 LESS_SURE: Final = 0.7
 """What the second of them counts."""
 SHARE: Final = 0.5

@@ -38,7 +38,7 @@ _MOST_LISTED: Final = 8
 
 
 class Fewest(NamedTuple):
-    """At most so many records of a graph can pass the filters. `label`: they are the members of this tag now."""
+    """At most this many records of a graph can pass the filters. `label`: they are the members of this tag now."""
 
     members: int
     label: str | None = None

@@ -22,7 +22,7 @@ from substrate.store.rows import NODE_PLACE
 from substrate.store.search import SCORE, THIN_NAME, FoundRow
 
 AHEAD = 6
-"""So many memories between are looked at together for a second link: the strongest may be hubs."""
+"""This many memories between are looked at together for a second link: the strongest may be hubs."""
 SPARE = 2
 """Where only few links of a memory are read, so many more than are followed: some lead to hubs, or back."""
 

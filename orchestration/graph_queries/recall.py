@@ -1,6 +1,6 @@
 """What the searches of a stream found and counted, so that it can be asked again as it was.
 
-What an index finds, and in which order, hangs on all that is stored: on memories that came later, and on
+What an index finds, and in which order, depends on all that is stored: on memories that came later, and on
 those that were erased. So a stream that is asked again begins at the memories that were found then, follows the
 links that held then, and counts words as they were counted.
 """
@@ -36,7 +36,7 @@ _GIVEN: Final[Mapping[str, Query]] = {
 }
 """By the name of a search that goes by an index, or by what is newest: how its hits are read again."""
 _SCORED: Final = frozenset(("unresolved", "resolved_by_goal"))
-"""Searches whose scores hang on the index too."""
+"""Searches whose scores depend on the index too."""
 
 
 class Hit(NamedTuple):

@@ -36,13 +36,13 @@ WIDER = 8
 """A starved search is repeated with this many times the k, then by the exact scan."""
 MAX_K = 4000
 CROWDED = 4
-"""With a past vector for so many of the present, a search for the present leaves out those of the past."""
+"""With a past vector for this many of the present, a search for the present leaves out those of the past."""
 PASSAGE_K = 240
 """Passages that the index is asked for: those of some twenty long texts."""
 EXACT_PASSAGES = 2000
-"""So many passages are scanned at once, in about 2 ms."""
+"""This many passages are scanned at once, in about 2 ms."""
 PASSAGES_SCANNED = 20_000
-"""So many passages are scanned when the index found them in too few memories: about 20 ms."""
+"""This many passages are scanned when the index found them in too few memories: about 20 ms."""
 FEWEST_LONG_TEXTS = 5
 """With passages of fewer memories among the nearest, the index is asked for more."""
 BROAD_POOL, BROAD_EXPANDED = 160, 60
@@ -50,7 +50,7 @@ BROAD_POOL, BROAD_EXPANDED = 160, 60
 MIN_POOL = 40
 """Candidates of each query at least: ranking needs more to choose from than a short answer shows."""
 SHORT: Final = timedelta(days=4) // timedelta(microseconds=1)
-"""A period of up to so many microseconds is looked at with the time after it."""
+"""A period of up to this many microseconds is looked at with the time after it."""
 AFTERMATH: Final = timedelta(days=2) // timedelta(microseconds=1)
 WORDS_ALONE: Final = 120
 """Starts of the traversal where there is no embedding to find what shares no word with the question."""

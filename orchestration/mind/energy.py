@@ -145,7 +145,7 @@ def feed_back(energy: Energy, relative: float) -> float:
 
 
 def drift(energy: float, ordinary: float, age: Instant) -> float:
-    """The energy so many microseconds after feedback set it: what feedback did halves every 12 hours.
+    """The energy this many microseconds after feedback set it: what feedback did halves every 12 hours.
 
     An age below zero, of clocks that are apart, counts as zero.
     """

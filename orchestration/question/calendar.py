@@ -67,7 +67,7 @@ def find_spans(phrase: TimePhrase, now: datetime) -> list[Span]:
 
 
 def days_on(ahead: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
-    """The rule for the day so many days ahead of the day itself."""
+    """The rule for the day this many days ahead of the day itself."""
 
     def find(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
         start = day + ahead * _DAY

@@ -154,7 +154,7 @@ def discriminative_terms(lexicon: Lexicon) -> list[str]:
 
 
 def is_common(word: str, lexicon: Lexicon) -> bool:
-    """Whether a word of the lexicon is in so many memories that it says little about any."""
+    """Whether a word of the lexicon is in this many memories that it says little about any."""
     limit = min(DOCUMENT_CAP - 1, max(_COMMON_AT_LEAST, COMMON_WORD_SHARE * lexicon.memories))
     return (lexicon.frequencies or {})[word] > limit
 

@@ -20,7 +20,7 @@ from substrate.language.languages import UNITS
 from substrate.language.text import stop_words
 
 MAX_PHRASES: Final = 16
-"""Of so many different phrases of time the periods are read; the words of all of them are left out."""
+"""Of this many different phrases of time the periods are read; the words of all of them are left out."""
 NEARBY: Final = timedelta(days=28)
 """What was before or after a time was within so long of it."""
 MAX_TOLD: Final = timedelta(days=4)

@@ -21,7 +21,7 @@ from schemas.memory import GraphKey
 
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
-"""Only so many of the best hits are compared with each other, and as what held before."""
+"""Only this many of the best hits are compared with each other, and as what held before."""
 LEAST_CHANGE: Final = 0.03
 LEAST_BY_HALF: Final = 0.1
 LEAST_APART: Final = 0.3
@@ -38,7 +38,7 @@ SAID_BESIDE: Final = 0.6
 MOST_COUNTED: Final = 2
 """More words of change than these say no more."""
 MOST_COMPARED: Final = 40
-"""So many of the likeliest pairs of a question are compared word by word."""
+"""This many of the likeliest pairs of a question are compared word by word."""
 SLOT: Final = 2
 SLOT_LENGTH: Final = 8
 """Where one text has other words than another, the first two of each, of at most eight, stand for one another."""
@@ -332,7 +332,7 @@ def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence
 
 
 def _sums_by_hit(rows: Numbers, starts: Places, many: Places) -> Numbers:
-    """For each row the sum of its values by hit: that of each hit are so many, from its start on."""
+    """For each row the sum of its values by hit: that of each hit are this many, from its start on."""
     sums = np.zeros((len(rows), len(many)))
     filled = np.flatnonzero(many)
     if len(filled):

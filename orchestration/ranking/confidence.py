@@ -34,15 +34,15 @@ from substrate.language.text import name_key, stem, stems, stop_words, word_lang
 WORDS_ALONE: Final = "none"
 """The table of weights for a question that was not embedded, and for a model that nobody measured."""
 HITS: Final = 20
-"""So many of the best memories are looked at: an answer further down is seldom read."""
+"""This many of the best memories are looked at: an answer further down is seldom read."""
 LEAST_MEMORIES: Final = 100
-"""Words are weighed as in a graph of at least so many memories: in a young one every word would be common."""
+"""Words are weighed as in a graph of at least this many memories: in a young one every word would be common."""
 MANY: Final = 20_000
 """More memories than these say nothing more."""
 TOLD_BY_FORM: Final = frozenset((AnswerKind.NUMBER, AnswerKind.TIME, AnswerKind.PLACE))
 """Kinds whose form shows in a text; a capital letter alone does not tell who is asked for."""
 MOST_READ: Final = 4000
-"""Only so many characters of a text are read."""
+"""Only this many characters of a text are read."""
 LIKE_A_WISH: Final = 0.25
 """Of a wish of which no word was said something is so near that it serves it; gibberish is nearer to nothing."""
 NOT_OF_THAT_TIME: Final = "nothing that was found is of the time that the question names"

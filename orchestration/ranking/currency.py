@@ -37,7 +37,7 @@ from substrate.language.text import stem, stems, word_language
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""
 FOCUS: Final = 5
-"""Within so many of the best hits the order is by time, where they tell of one thing."""
+"""Within this many of the best hits the order is by time, where they tell of one thing."""
 FOCUS_OF_PAST: Final = 3
 """The same in a question about the past: what was asked for stands there already, more often than not."""
 REORDERED_PAST: Final = 0.6

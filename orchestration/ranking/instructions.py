@@ -20,7 +20,7 @@ from schemas.temporal import Instant
 INSTRUCTIONS_KEPT: Final = 3
 """More standing instructions than these would fill an answer that is about something else."""
 LEFT_BEFORE: Final = 2
-"""So many of the other memories stay before the instructions: what is asked for may be remembered after all."""
+"""This many of the other memories stay before the instructions: what is asked for may be remembered after all."""
 GENERAL: Final = 0.2
 """What an instruction without a condition gains in relevance: it shapes every request."""
 SAME_MATTER: Final = 0.3

@@ -22,11 +22,11 @@ from schemas.mind.feedback import LearnedFactors
 from schemas.temporal import BEGINNING_OF_TIME, Instant
 
 SHOWN: Final = 20
-"""So many of the first memories of an answer count as shown: those in focus and most of the periphery."""
+"""This many of the first memories of an answer count as shown: those in focus and most of the periphery."""
 STEP: Final = 2.0
 """How far the mean pull of all lessons moves the logarithm of a factor."""
 CALM: Final = 20
-"""A factor moves as if so many more lessons had taught nothing: a few lessons change little."""
+"""A factor moves as if this many more lessons had taught nothing: a few lessons change little."""
 MARGIN: Final = 0.1
 """The difference of two scores at which their order counts as half settled."""
 LEAST_FACTOR, GREATEST_FACTOR = 0.5, 2.0

@@ -18,7 +18,7 @@ from schemas.temporal import Instant, to_datetime
 DAY: Final = 86_400_000_000
 """Microseconds."""
 HALF_LIFE_DAYS: Final = 30.0
-"""After so many days a memory counts half (004), in a waking of scope `recent` so many more than its window."""
+"""After this many days a memory counts half (004), in a waking of scope `recent` so many more than its window."""
 RECENCY_SHARE: Final = 0.2
 """The most that importance × recency adds to a score: as much as full confidence does."""
 DRAWS: Final = 400

@@ -200,7 +200,7 @@ def _shared_beginnings(stems: frozenset[str]) -> tuple[str, ...]:
 def word_weights(
     frequencies: Mapping[str, int], memories: int, language: str = DEFAULT_LANGUAGE
 ) -> dict[str, float]:
-    """The inverse document frequency of each stem of the question in a graph of so many memories.
+    """The inverse document frequency of each stem of the question in a graph of this many memories.
 
     `frequencies`: how many memories hold each word. Of two words with one stem the more frequent counts; a word
     that no memory holds has no weight.

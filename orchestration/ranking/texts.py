@@ -41,9 +41,9 @@ BARE_TYPES: Final = frozenset(("Session", "Person"))
 """Memories of these types have no words of their own: they answer nothing."""
 MOST_READ_FOR_DAYS: Final = 2_000
 MOST_READ_FOR_CLAUSES: Final = 4_000
-"""Only so many characters of a text are read for the days that it names, and clause by clause."""
+"""Only this many characters of a text are read for the days that it names, and clause by clause."""
 MOST_ROOTS: Final = 100
-"""So many words of a text are compared in their order with those of another."""
+"""This many words of a text are compared in their order with those of another."""
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
 _KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (

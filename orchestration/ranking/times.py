@@ -28,7 +28,7 @@ REMARKED: Final = 0.5
 TOLD_WITHIN: Final = timedelta(days=35) // timedelta(microseconds=1)
 _DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
 SHARPNESS: Final = ((10 * _DAY, 1.0), (32 * _DAY, 0.5), (END_OF_TIME * 2, 0.2))
-"""Up to so many microseconds a period counts for this share."""
+"""Up to this many microseconds a period counts for this share."""
 SESSION: Final = "Session"
 """The type of a memory that stands for a conversation: its text is a date, which is said by nobody."""
 ABOUT: Final = 0.8

@@ -43,7 +43,7 @@ from substrate.store.resonance import (
 from substrate.store.surroundings import read_names
 
 MIN_CANDIDATES: Final = 60
-"""At least so many candidates of each kind, and at least so many results to choose from."""
+"""At least this many candidates of each kind, and at least this many results to choose from."""
 PLURAL_FACTOR: Final = 16
 """With plurality the limit of a query is multiplied by this, so that memories of each week can be shown."""
 NO_MEMORY: Final = [""]

@@ -27,9 +27,9 @@ UNSATISFIED: Final = 0.3
 PAIN: Final = 0.5
 """A pain above this is an emotion and a result of the signal (002)."""
 PER_EMOTION: Final = 2
-"""So many memories of each emotion are placed before all further ones (002, post-scoring)."""
+"""This many memories of each emotion are placed before all further ones (002, post-scoring)."""
 MOST_NODES: Final = 32
-"""So many entities of a memory are shown."""
+"""This many entities of a memory are shown."""
 SAID_BY: Final = "SAID_BY"
 RELEVANCE_SHARE: Final = 0.85
 """λ of MMR. 002 names none; with .7 two memories of one person push each other out of seven."""

@@ -35,7 +35,7 @@ from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.surroundings import Surroundings, read_surroundings, read_words
 
 READ_WORDS: Final = 288
-"""The last so many words of window and focus are read for names, relations, emotion and result."""
+"""The last this many words of window and focus are read for names, relations, emotion and result."""
 LOOKUP_WORDS: Final = 36
 """Words of one lookup. A lookup reads only the first words of its text, so a longer text is cut into parts."""
 MAX_NODES: Final = 64

@@ -115,5 +115,5 @@ def retry_at(now: Instant, attempt: int, period_s: int) -> Instant:
 
 
 def is_idle(last_request: Instant | None, now: Instant, idle_s: float) -> bool:
-    """True when the last request is so many seconds ago; None: none is known. All times are of one clock."""
+    """True when the last request is this many seconds ago; None: none is known. All times are of one clock."""
     return last_request is None or now - last_request >= idle_s * SECOND

@@ -34,7 +34,7 @@ from substrate.store.rows import StoredReceipt
 from substrate.store.runs import Change, LeaseLost, RunRecord, page_name
 
 WAIT_S: Final = 20.0
-"""So long an ordered run waits: a background run gives way after its page, the lease of a dead holder ends."""
+"""This long an ordered run waits: a background run gives way after its page, the lease of a dead holder ends."""
 GRAPHS_AT_ONCE: Final = 8
 ERRORS_KEPT: Final = 100
 _NEW: Final = ("remember", "relate")

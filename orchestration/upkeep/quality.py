@@ -100,7 +100,7 @@ async def read_quality(
 
 
 MOST_UNFINISHED: Final = 16
-"""So many unfinished sweeps are kept; the oldest is dropped for the next, and begins again if it goes on."""
+"""This many unfinished sweeps are kept; the oldest is dropped for the next, and begins again if it goes on."""
 
 
 class SweepJob(Job):

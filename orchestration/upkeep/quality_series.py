@@ -14,7 +14,7 @@ from schemas.upkeep.quality import MOST_SUMMARIES, QualitySummary
 from schemas.validation import Grade
 
 DAYS: Final = 30
-"""All summaries of so many days are kept, and a grade is compared with those of so many days."""
+"""All summaries of this many days are kept, and a grade is compared with those of this many days."""
 _DAY: Final = 86_400_000_000
 _WEEK: Final = 7 * _DAY
 GRADES: Final[tuple[Grade, ...]] = ("poor", "acceptable", "good", "excellent")

@@ -29,15 +29,15 @@ WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
 NO_HALF_LIFE: Final = 1e30
 """Microseconds: so long a half-life weighs nothing."""
 NEAREST_IN_MEANING = 20
-"""Only the so many memories nearest to the goal in each graph can be about it."""
+"""Only the this many memories nearest to the goal in each graph can be about it."""
 NEAREST_IN_EMOTION = 2000
-"""The so many memories nearest in emotion are read."""
+"""The this many memories nearest in emotion are read."""
 MAX_PATTERNS = 10
-"""At most so many resolution patterns for each query and level (003)."""
+"""At most this many resolution patterns for each query and level (003)."""
 HASH_ERROR = 0.1
 """Added to the distance limit of emotion queries: hashed emotion vectors give distances with errors up to this."""
 MAX_EXPANDED = 8
-"""For the so many best answers, their strongest links are returned too."""
+"""For the this many best answers, their strongest links are returned too."""
 
 _UNRESOLVED = [ResolutionState.IN_PROGRESS.value, ResolutionState.BLOCKED.value]
 _RESOLVED = ResolutionState.RESOLVED.value

@@ -49,9 +49,9 @@ from substrate.store.search import SOURCE
 LIKENESS_SHARE: Final = 2 / 3
 """The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
 STARTS: Final = 8
-"""What was told after so many memories, those that are most about the state, is read too."""
+"""What was told after this many memories, those that are most about the state, is read too."""
 ANSWERED: Final = 2
-"""What was said right after so many of the told memories in focus comes with them."""
+"""What was said right after this many of the told memories in focus comes with them."""
 OTHERS: Final = sorted(ROLES - ASKING)
 RESOLVED: Final = ResolutionState.RESOLVED.value
 
@@ -180,7 +180,7 @@ async def _embed(text: str, deps: Deps, meaning: GoalMeaning | None) -> list[flo
 
 
 def _keeps(target: GraphTarget, values: Mapping[str, Any]) -> bool:
-    """Whether what is read hangs on the state of the graph alone."""
+    """Whether what is read depends on the state of the graph alone."""
     return not target.past and bool(values["unfiltered"])
 
 

@@ -27,9 +27,9 @@ from substrate.store.shown_names import shown_name
 STEP_SHARE = 0.8
 """A step gets the score of its resolution × this for each hop."""
 MAX_STEPS = 8
-"""At most so many steps in one pattern."""
+"""At most this many steps in one pattern."""
 MAX_TOLD = 10
-"""At most so many patterns of what was told in plain words (003: at most 10 patterns)."""
+"""At most this many patterns of what was told in plain words (003: at most 10 patterns)."""
 
 
 class ResolutionStep(NamedTuple):

@@ -38,7 +38,7 @@ ENERGY_RANGE = 0.25
 OTHER_PERSON_SHARE: Final = 0.5
 """What a person did or said who is not known to be the citizen: it may be somebody else."""
 WINDOW_DAYS = 30.0
-"""Recent means within so many days (003); recency in find_what_i_was_doing is 0.5 after as many."""
+"""Recent means within this many days (003); recency in find_what_i_was_doing is 0.5 after as many."""
 SHARED_WORDS = 0.5
 """Goals are alike when their Dice coefficient of words is at least this."""
 SHARED_MEANING = 0.3

@@ -33,9 +33,9 @@ FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
 SPOKEN_TYPES: Final = frozenset(("Turn", "Memory", "Note"))
 """Types of memories that tell something; others name something, unless their words say how it stands."""
 WORDS_OF_SUBSTANCE: Final = 6
-"""A text with so many different words or more is no small talk."""
+"""A text with this many different words or more is no small talk."""
 TOLD_WITHIN: Final = 6
-"""What is told up to so many own memories after another may belong to it."""
+"""What is told up to this many own memories after another may belong to it."""
 FADING: Final = 0.9
 """It belongs to it less with each memory between them."""
 FRESH_DAYS: Final = 2.0

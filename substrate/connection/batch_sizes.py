@@ -13,7 +13,7 @@ from typing import Final
 DECREASE: Final = 2
 """After a late statement the next one has this many times fewer rows."""
 STEPS: Final = 25
-"""So many full statements in time lead from a single row back to the most rows."""
+"""This many full statements in time lead from a single row back to the most rows."""
 SLOW_S: Final = 0.3
 """A statement that took longer is not followed by a larger one. The deadline of the engine is one second."""
 
@@ -26,12 +26,12 @@ class BatchSize:
         self.size = most
 
     def note_written(self, rows: int, seconds: float) -> None:
-        """A statement of so many rows was in time. It says something of a larger one only if it was full."""
+        """A statement of this many rows was in time. It says something of a larger one only if it was full."""
         if rows >= self.size and seconds <= SLOW_S:
             self.size = min(self.most, self.size + max(1, self.most // STEPS))
 
     def note_late(self, rows: int) -> None:
-        """A statement of so many rows ran past its deadline."""
+        """A statement of this many rows ran past its deadline."""
         self.size = max(1, min(self.size, rows // DECREASE))
 
 

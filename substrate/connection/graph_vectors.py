@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 MOST_KNOWN: Final = 10_000
-"""Of so many graphs it is kept, those opened last; a graph is opened again each second while it is in use."""
+"""Of this many graphs it is kept, those opened last; a graph is opened again each second while it is in use."""
 
 
 class VectorPlace(NamedTuple):

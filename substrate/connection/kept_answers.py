@@ -59,7 +59,7 @@ class KeptAnswers:
         return kept.answer
 
     def keep(self, question: Hashable, states: States, answer: Any, size: int) -> None:
-        """Keep an answer of about so many bytes; others are dropped until there is room, the least asked first."""
+        """Keep an answer of about this many bytes; others are dropped until there is room, the least asked first."""
         self.drop(question)
         if size > self.most_bytes:
             return
@@ -69,7 +69,7 @@ class KeptAnswers:
             self.drop(next(iter(self._kept)))
 
     def resize(self, question: Hashable, answer: Any, size: int) -> None:
-        """Count so many bytes for an answer from now on, if it is still kept."""
+        """Count this many bytes for an answer from now on, if it is still kept."""
         kept = self._kept.get(question)
         if kept is not None and kept.answer is answer and kept.size != size:
             self.keep(question, kept.states, answer, size)

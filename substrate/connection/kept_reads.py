@@ -34,7 +34,7 @@ class GraphState(NamedTuple):
 
 
 WORDS: Final = "\x1fwords"
-"""What hangs on the words and names of all memories is kept about this, and not about one of them: no id is it."""
+"""What depends on the words and names of all memories is kept about this, and not about one of them: no id is it."""
 
 type _Kept = tuple[Any, int]
 """A value, and its bytes by estimate."""
@@ -43,8 +43,8 @@ type _Kept = tuple[Any, int]
 class Reads:
     """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody.
 
-    What hangs on one memory and its links is kept about that memory, what hangs on words about `WORDS`; all else
-    hangs on the graph as a whole, and ends with the next write.
+    What depends on one memory and its links is kept about that memory, what depends on words about `WORDS`; all else
+    depends on the graph as a whole, and ends with the next write.
     """
 
     __slots__ = ("_keeper", "_of", "bytes", "state")
@@ -68,7 +68,7 @@ class Reads:
         return kept[0]
 
     def keep(self, key: Hashable, value: Any, size: int, *, about: str | None = None) -> None:
-        """Keep a value of about so many bytes, which nobody may change afterwards."""
+        """Keep a value of about this many bytes, which nobody may change afterwards."""
         own = self._of.setdefault(about, {})
         former = own.get(key)
         own[key] = value, size
@@ -124,7 +124,7 @@ class KeptReads:
     def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
         """Keep what is kept of a graph for its next state.
 
-        One write led from `before` to it, and changed only what hangs on these memories, or on `WORDS`.
+        One write led from `before` to it, and changed only what depends on these memories, or on `WORDS`.
         """
         reads = self._graphs.get(graph)
         if reads is not None and reads.state == before != after:

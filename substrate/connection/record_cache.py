@@ -37,7 +37,7 @@ type Era = tuple[int, int]
 
 DEFAULT_BYTES: Final = 64 << 20
 MOST_ERAS: Final = 10_000
-"""The eras of so many graphs are known; before there are more, all records are dropped."""
+"""The eras of this many graphs are known; before there are more, all records are dropped."""
 _KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
 """What a record takes beside its texts, with what is usually computed from it."""
 _BYTES_OF_CHARACTER: Final = 4
@@ -125,7 +125,7 @@ class RecordCache:
         return self.bytes + _KEPT_BYTES["memory"] > self.most_bytes
 
     def has_room_for(self, memories: int) -> bool:
-        """Whether so many memories could be kept, if there were nothing else."""
+        """Whether this many memories could be kept, if there were nothing else."""
         return memories * _KEPT_BYTES["memory"] <= self.most_bytes
 
     def enter(self, graph: str, era: Era) -> None:

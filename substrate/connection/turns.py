@@ -270,7 +270,7 @@ class Pauses:
 
     @asynccontextmanager
     async def pause(self, graph: str, most_s: float) -> AsyncIterator[None]:
-        """Let the writes to the graph wait inside the `with` block, for at most so many seconds."""
+        """Let the writes to the graph wait inside the `with` block, for at most this many seconds."""
         await self.wait(graph)
         paused = self._paused[graph] = asyncio.Event()
 

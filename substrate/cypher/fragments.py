@@ -98,7 +98,7 @@ NOTE_CHANGES: Final = (
 """Notes in the stamp `m` until when what is written begins or ends to hold; a stamp that has no note gets none."""
 
 ALONE: Final = 8
-"""So many texts are searched by one query whose searches stand alone."""
+"""This many texts are searched by one query whose searches stand alone."""
 
 
 def each_alone(list_name: str, one: str, body: str) -> str:
@@ -294,7 +294,7 @@ def node_columns(name: str) -> str:
 
 
 BEGINNING: Final = 1000
-"""So many characters of a long text are read where it is not known which passage of it answers."""
+"""This many characters of a long text are read where it is not known which passage of it answers."""
 CUT_MARK: Final = "\x01"
 """Stands between the beginning of a long text and the number of all its characters; no text holds it."""
 

@@ -14,7 +14,7 @@ IS_FOUND: Final = "coalesce(t.digest, '') = one[1]"
 """The condition that the trace `t` has the very vector that a search found, and not an earlier one."""
 
 MOST_FELT: Final = 2000
-"""So many of the newest records with one of the emotions are compared, in about 5 ms."""
+"""This many of the newest records with one of the emotions are compared, in about 5 ms."""
 
 
 _NEAR: Final = ("'near'", "t.digest", "toLower(coalesce(s.speaker, ''))")

@@ -56,7 +56,7 @@ COUNT_VECTORS: Final = Query(
 MOST_VECTORS: Final = Query(
     "most_vectors", "CALL db.meta.stats() YIELD labels RETURN labels.Trace, labels.PassageTrace"
 )
-"""At most so many vectors of each role: the engine keeps these counts, but not every record has a vector."""
+"""At most this many vectors of each role: the engine keeps these counts, but not every record has a vector."""
 
 
 class _Part(NamedTuple):

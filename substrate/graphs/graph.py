@@ -94,5 +94,5 @@ class GraphTarget(NamedTuple):
     is_large: bool = False
 
     def with_memories(self, count: int) -> GraphTarget:
-        """The same graph, of which it is known that it has so many memories."""
+        """The same graph, of which it is known that it has this many memories."""
         return self._replace(is_large=not self.graph.records.cache.has_room_for(count))

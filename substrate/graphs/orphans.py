@@ -21,7 +21,7 @@ ROWS: Final = 100
 WRITTEN_WITHIN_S: Final = 5.0
 """A record is written within this time after its vector, or not at all."""
 MOST_SUSPECTS: Final = 100_000
-"""So many are removed at most; the next sweep goes on."""
+"""This many are removed at most; the next sweep goes on."""
 
 OWNED: Final = Query(
     "owned_vectors",

@@ -35,11 +35,11 @@ STAMP_VALID_S: Final = 1.0
 
 
 FILLED_AT_ONCE: Final = 2_000
-"""The sets of a graph with so many vectors are filled while it is opened, in about two seconds."""
+"""The sets of a graph with this many vectors are filled while it is opened, in about two seconds."""
 MOST_OPERATIONAL: Final = 10_000
-"""Of so many graphs it is remembered that their indexes are operational; then they are asked again."""
+"""Of this many graphs it is remembered that their indexes are operational; then they are asked again."""
 MOST_ABSENT: Final = 10_000
-"""Of so many names it is remembered that no graph has them: a citizen often has only a graph of its own."""
+"""Of this many names it is remembered that no graph has them: a citizen often has only a graph of its own."""
 
 
 class Stamp(NamedTuple):

@@ -60,13 +60,13 @@ _VOICED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
 
 MAX_QUERY_WORDS: Final = 24
 MOST_READ: Final = 4000
-"""Only so many characters of a text decide its language."""
+"""Only this many characters of a text decide its language."""
 MOST_WORDS_READ: Final = 200
-"""Of a text that tells something, only so many words decide in which language."""
+"""Of a text that tells something, only this many words decide in which language."""
 LONGEST_KEPT: Final = 64
 """The stems of longer words are not kept in memory."""
 MOST_COUNTED: Final = 65_536
-"""Of so many words of a language the stem that is counted is kept; then it is looked up anew."""
+"""Of this many words of a language the stem that is counted is kept; then it is looked up anew."""
 LEAST_BEGINNING: Final = 4
 """A shorter beginning is that of too many words."""
 _HIRAGANA: Final = re.compile("[\u3041-\u309f]")

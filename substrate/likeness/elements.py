@@ -57,7 +57,7 @@ class Near(NamedTuple):
 class Search(NamedTuple):
     """The `k` vectors nearest to the embedding.
 
-    `open_only`: those of the present are sought; others may be among the found, unless `crowded`: so many are of
+    `open_only`: those of the present are sought; others may be among the found, unless `crowded`: this many are of
     the past that they would leave no room. `held`: how many there are in all; 0 where nobody counted, and then
     the past is left out too.
     """

@@ -38,9 +38,9 @@ RECORDS_AT_ONCE: Final = 25
 """Each record has two indexed vectors; removing them takes some milliseconds."""
 ROWS_A_PAGE: Final = 200
 MOST_HOLDERS: Final = 30
-"""A word that so many memories hold tells nothing of one."""
+"""A word that this many memories hold tells nothing of one."""
 BEGINNING: Final = 300
-"""So many characters of a text are read for what it asks to forget."""
+"""This many characters of a text are read for what it asks to forget."""
 PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
 """A Redis hash: digest of graph and command id -> mark. It reveals neither what was erased nor whose it was."""

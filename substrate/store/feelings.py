@@ -20,7 +20,7 @@ from substrate.store.state_reads import read_for_state, state_query
 
 OPEN_STATES: Final = ("in_progress", "blocked")
 MOST: Final = 64
-"""At most so many of the newest memories with a feeling, a goal or open work are read."""
+"""At most this many of the newest memories with a feeling, a goal or open work are read."""
 
 _COLUMNS: Final = tuple(
     f"m.{name}"
@@ -48,7 +48,7 @@ FELT_LATELY_THEN: Final = Query(
 
 
 MOST_LINKS: Final = 200
-"""So many links of what is on the mind are read, by id."""
+"""This many links of what is on the mind are read, by id."""
 CROWDED: Final = 500
 """The links of a memory with more links are not read: they say who is meant, not what is open."""
 

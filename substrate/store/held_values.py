@@ -17,9 +17,9 @@ COLUMNS: Final[Mapping[str, str]] = {
 }
 """The column of a memory for each filter that takes one of several values."""
 MOST_VALUES: Final = 2_000
-"""At most so many different values of a column are read to find one that was meant."""
+"""At most this many different values of a column are read to find one that was meant."""
 MANY: Final = 2_000
-"""So many records are counted; then the values are not rare, and counting on would take longer than it saves."""
+"""This many records are counted; then the values are not rare, and counting on would take longer than it saves."""
 
 
 def _count_of(column: str, label: str) -> str:

@@ -15,7 +15,7 @@ from substrate.store.rows import is_made
 
 WORDS_AT_ONCE: Final = 150
 MOST_NAMES: Final = 500
-"""At most this many named memories are read for so many words."""
+"""At most this many named memories are read for this many words."""
 _USERS_READ: Final = 8
 SELF_ID: Final = "self"
 """The memory that stands for the citizen: what the citizen says of itself is linked with it."""

@@ -1,6 +1,6 @@
 """What is near in the present: links of memories, strongest first, and memories that a search of vectors found.
 
-Both hang on the state of the graph: an answer is kept for that (`Reads`), and only what is not known is read.
+Both depend on the state of the graph: an answer is kept for that (`Reads`), and only what is not known is read.
 Whether a link or memory holds at a moment is decided by its times, so an answer serves every later moment too.
 """
 
@@ -25,7 +25,7 @@ from substrate.store.rows import NODE_PLACE
 from substrate.store.search import FAVOURED_NEARER, NOW, STRENGTH, best, findable, walked
 
 CROWD: Final = 256
-"""Of a memory with so many links or more only the strongest are read."""
+"""Of a memory with this many links or more only the strongest are read."""
 STRONGEST: Final = 24
 _new: Final = tuple.__new__
 """Makes a named tuple of all its values in half the time: a question reads some thousand."""
@@ -89,7 +89,7 @@ EVERY: Final = _texts("all_links", _ALL_LINKS, _KIND[:2])
 
 
 def kind_of(what: str, values: Mapping[str, Any], names: tuple[str, ...] = _KIND) -> str | None:
-    """Under what an answer that hangs on these parameters is kept; None where it is not kept: with filters."""
+    """Under what an answer that depends on these parameters is kept; None where it is not kept: with filters."""
     if not values["unfiltered"] or values["emotions_needed"]:
         return None
     return f"{what} {[values[name] for name in names]}"
@@ -160,7 +160,7 @@ class Neighbours:
     async def read(self, ids: Sequence[str], wanted: int, few: int | None = None) -> Mapping[str, Neighbourhood]:
         """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now.
 
-        `few`: where the graph is large, of those that a question follows no more than so many are read.
+        `few`: where the graph is large, of those that a question follows no more than this many are read.
         """
         lacking = [name for name in dict.fromkeys(ids) if self._find(name) is None]
         if lacking:

@@ -60,7 +60,7 @@ class NoteBuffer:
         return list(dict.fromkeys(graph for graph, _ in self._notes))
 
     def newest(self, graph: str, most: int) -> list[StoredNote]:
-        """At most so many of the notes that wait for a graph, the newest first."""
+        """At most this many of the notes that wait for a graph, the newest first."""
         waiting = (note for (name, _), note in reversed(self._notes.items()) if name == graph)
         return list(islice(waiting, most))
 

@@ -108,7 +108,7 @@ LIKENESS: Final = Query(
     "RETURN pair[0] AS one, pair[1] AS other, 1.0 - vec.cosineDistance(t.embedding, u.embedding) AS cosine",
 )
 MOST_LEARNED: Final = 1_000
-"""At most so many memories of a graph are counted that became known later."""
+"""At most this many memories of a graph are counted that became known later."""
 
 
 def _learned_later(label: str, whose: str) -> str:
@@ -285,7 +285,7 @@ type Pair = tuple[str, str]
 _COSINE_BYTES: Final = 300
 _NO_COSINE: Final = -2.0
 MOST_BESIDE: Final = 100
-"""So many pairs are read beside those that are wanted."""
+"""This many pairs are read beside those that are wanted."""
 
 
 async def read_similarities(

@@ -30,7 +30,7 @@ from substrate.store.surroundings import links_of
 MAX_MEMORY_LINKS: Final = 500
 """The links of a memory with more links than this are not read; it is scored without them."""
 MAX_ASSERTED: Final = 64
-"""At most so many links that one memory asserts are compared with the signal."""
+"""At most this many links that one memory asserts are compared with the signal."""
 DAY: Final = 86_400_000_000.0
 
 TERMS: Final[Mapping[Channel, str]] = {

@@ -24,7 +24,7 @@ from substrate.graphs.graph import Graph
 
 RUNS_AT_MOST: Final = 1000
 KEPT_WITHOUT_CHANGES: Final = 20
-"""So many finished runs of a job that changed nothing are kept in a graph; those with changes all stay."""
+"""This many finished runs of a job that changed nothing are kept in a graph; those with changes all stay."""
 ROWS_AT_ONCE: Final = 500
 
 _COLUMNS: Final = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 SHOWN_WORDS: Final = 60
-"""So many characters of a turn are shown as its name."""
+"""This many characters of a turn are shown as its name."""
 SUBJECTS: Final = "subjects"
 """The key in `extra` of a session under which its subject words are stored."""
 _ROLES: Final = frozenset(("user", "assistant", "system", "tool", "human", "ai"))

@@ -1,4 +1,4 @@
-"""Reads of the present whose answer hangs on the state of a graph: it is kept for that state (`Reads`).
+"""Reads of the present whose answer depends on the state of a graph: it is kept for that state (`Reads`).
 
 What holds at one moment holds at every later one, until the next write, or something begins or ends by itself.
 """

@@ -29,7 +29,7 @@ type Content = Mapping[str, Any]
 """The fields of a state in stored form; a missing field was never set."""
 
 MAX_CLOSED: Final = 500
-"""One change may close at most so many records: each one opens another, and a commit stops every graph."""
+"""One change may close at most this many records: each one opens another, and a commit stops every graph."""
 _WIDTHS: Final = [1 << power for power in range(55)]
 """The widest cell holds a period from the beginning of time to its end."""
 

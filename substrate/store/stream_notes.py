@@ -80,7 +80,7 @@ SHOWN_CHARACTERS: Final = 200
 GIVEN_CHARACTERS: Final = 2_000
 DROPPED_AT_ONCE: Final = 1_000
 MOST_MOMENTS: Final = 500
-"""So many inferred changes of a citizen are kept, the latest, and those of the last notes."""
+"""This many inferred changes of a citizen are kept, the latest, and those of the last notes."""
 LAST_ID: Final = "\U0010ffff"
 """Stands behind every id."""
 

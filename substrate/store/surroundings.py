@@ -12,9 +12,9 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.shown_names import shown_name
 
 MAX_SIGNAL_LINKS: Final = 1000
-"""At most so many links of the signal's nodes are read, those of nodes with few links first."""
+"""At most this many links of the signal's nodes are read, those of nodes with few links first."""
 BEGINNING: Final = 200
-"""So many characters of a text are read to show its first words as a name."""
+"""This many characters of a text are read to show its first words as a name."""
 
 
 def links_of(ids: str, link: str) -> str:
@@ -64,7 +64,7 @@ async def read_surroundings(
 
 
 READ: Final = 1000
-"""So many characters of a text are read to take a signal from it."""
+"""This many characters of a text are read to take a signal from it."""
 
 
 def _beginnings(characters: int, *, now: bool) -> str:

@@ -11,7 +11,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
 MAX_OPEN: Final = 200
-"""Only the so many newest open memories can be told as solved."""
+"""Only the this many newest open memories can be told as solved."""
 
 
 def _open_threads(name: str, measured: str, distance: str) -> Query:

@@ -35,12 +35,12 @@ from substrate.store.state_reads import read_each_for_state, read_for_state, sta
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
-"""At most so many open memories, those that changed last, and so many of the newest."""
+"""At most this many open memories, those that changed last, and this many of the newest."""
 REACH: Final = 100
-"""The memories told after one are looked for among so many nodes that were written after it."""
+"""The memories told after one are looked for among this many nodes that were written after it."""
 MOST_AFTER: Final = 8
 MOST_SOLVED: Final = 40
-"""At most so many memories after one, the first; and so many resolutions in all."""
+"""At most this many memories after one, the first; and this many resolutions in all."""
 
 _OWN: Final = (
     "s.description <> '' AND NOT toLower(coalesce(s.speaker, '')) IN $others "
@@ -260,9 +260,9 @@ def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filte
 
 
 MAX_LINKS_BETWEEN: Final = 200
-"""So many links between memories are read, the strongest: a stream shows no more of one level."""
+"""This many links between memories are read, the strongest: a stream shows no more of one level."""
 MAX_SAID_NEXT: Final = 8
-"""So many memories that were said right after are read, the first ones."""
+"""This many memories that were said right after are read, the first ones."""
 
 
 def _between(link: str, record: str) -> str:

@@ -32,7 +32,7 @@ from substrate.store.search import GIVEN, MAX_LINKS_READ
 from substrate.store.state_reads import read_for_state, state_query
 
 MAX_RESOLUTION_LINKS: Final = 1000
-"""No steps are searched from a resolution with so many links: it is linked to everything."""
+"""No steps are searched from a resolution with this many links: it is linked to everything."""
 
 _IS_STEP: Final = f"(j.node_type IN {list(SOLVING)} OR j.node_type = 'Turn' AND j.step IN {list(SOLVING)})"
 """The memory `j` is a step by its type; a turn by what it tells."""
@@ -102,7 +102,7 @@ class _Time(NamedTuple):
 
 
 def _scans(wanted: str, column: str, k: str, vector: str) -> tuple[str, ...]:
-    """The so many nearest of the wanted records, compared one by one."""
+    """The this many nearest of the wanted records, compared one by one."""
     nearest = (
         f"MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, vec.cosineDistance(t.{column}, vecf32({vector})) AS score "
         f"ORDER BY score, s.id, s.version LIMIT {k} WITH s, i, score "

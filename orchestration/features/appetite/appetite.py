@@ -38,7 +38,7 @@ OTHERS: Final = sorted(ROLES - ASKING)
 PLAN_BYTES: Final = 1_000
 """What a plan takes that is kept."""
 NAMED_BY: Final = 12
-"""What so many of its newest memories name is what a citizen is busy with."""
+"""What this many of its newest memories name is what a citizen is busy with."""
 
 
 class _Read(NamedTuple):

@@ -19,12 +19,12 @@ HOUR: Final = 3_600_000_000
 DAY: Final = 24 * HOUR
 """Microseconds."""
 HUNGER_HOURS: Final = 12.0
-"""After so many hours without a stream half the hunger has come back: .7 is passed after 21 hours."""
+"""After this many hours without a stream half the hunger has come back: .7 is passed after 21 hours."""
 HUNGER_NEWS: Final = 4.0
-"""So many new memories of others make as much hunger as those hours."""
+"""This many new memories of others make as much hunger as those hours."""
 CHANGES: Final = 3.0
 REVALUATIONS: Final = 10.0
-"""So many changes that touch a goal, and so many memories to judge anew, amount to one half."""
+"""This many changes that touch a goal, and this many memories to judge anew, amount to one half."""
 DUE_DAYS: Final = 1.0
 """What is planned counts half for each day that it is away."""
 OVER: Final = 0.5
@@ -40,7 +40,7 @@ PAINFUL: Final = frozenset(
 """Emotions that are a pain, whatever caused them; anger and frustration belong to what is blocked."""
 DOMINANT: Final = 0.5
 MOST_DOMINANT: Final = 3
-"""An emotion is dominant with at least this share of the strongest; at most so many are."""
+"""An emotion is dominant with at least this share of the strongest; at most this many are."""
 
 
 def halves(count: float, half: float) -> float:

@@ -35,7 +35,7 @@ MOST_SOURCES: Final = 8
 MOST_CONTEXTS: Final = 4
 GOALS_SHOWN: Final = 2
 SHARED_STEMS: Final = 2
-"""A memory touches a goal when so many of the goal's stems are among its own, or all of a shorter goal."""
+"""A memory touches a goal when this many of the goal's stems are among its own, or all of a shorter goal."""
 OTHER_PERSON_SHARE: Final = 0.5
 """The words of a person who is not known to be the citizen count half, as in a waking."""
 PAIN_SENSE: Final = "pain"

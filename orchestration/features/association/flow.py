@@ -34,7 +34,7 @@ from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
 
 POOL: Final = 250
-"""At most so many candidates in each phase and level."""
+"""At most this many candidates in each phase and level."""
 FILTERED_POOL: Final = 5000
 """The same for tags at another moment with filters, where the engine filters after it has cut."""
 MAX_CARRIERS: Final = 2000

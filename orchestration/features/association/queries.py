@@ -27,7 +27,7 @@ from substrate.store import rows
 from substrate.store.found_records import read_whole_memories
 
 MEASURED: Final = 20_000
-"""The mean length of a memory is computed from the last so many nodes of the graph."""
+"""The mean length of a memory is computed from the last this many nodes of the graph."""
 
 _MADE_WAY: Final = "m"
 """Begins a way over a made tag; ways over links begin with a digit."""

@@ -27,7 +27,7 @@ SHARED: Final = 2
 """Nodes that its members share (002)."""
 MOST_MEMBERS: Final = 200
 MOST_NODES: Final = 10
-"""So many nodes of a memory are paired, the rarest: 45 pairs at most."""
+"""This many nodes of a memory are paired, the rarest: 45 pairs at most."""
 HUB_SHARE: Final = 0.25
 FEW_HOLDERS: Final = 12
 """A node that more than a quarter of all memories have, and more than these, is no subject."""
@@ -72,7 +72,7 @@ class Holders(NamedTuple):
     total: int
 
     def is_hub(self, node: str) -> bool:
-        """Whether so many memories have the node that it tells nothing of what one of them is about."""
+        """Whether this many memories have the node that it tells nothing of what one of them is about."""
         return self.counts.get(node, 0) > max(FEW_HOLDERS, HUB_SHARE * self.total)
 
     def subjects(self, nodes: Iterable[str]) -> frozenset[str]:

@@ -25,7 +25,7 @@ GENERALISES: Final = "GENERALISES"
 """The type of the links from a generalisation to its members."""
 MENTIONS: Final = "MENTIONS"
 MOST_MENTIONED: Final = 5
-"""So many of the shared nodes are linked, and so many of their names shown."""
+"""This many of the shared nodes are linked, and this many of their names shown."""
 MOST_TEXT: Final = 400
 """Characters of the medoid's words that are quoted."""
 MOST_EMOTIONS: Final = 6

@@ -61,7 +61,7 @@ FEWEST_WORDS: Final = 6
 SAME: Final = 0.9
 """From this cosine on a new generalisation says what another says."""
 SECONDS: Final = 20.0
-"""Deadline of the language model for one generalisation, and at most so many are asked at once, and in a page."""
+"""Deadline of the language model for one generalisation, and at most this many are asked at once, and in a page."""
 ASKED_AT_ONCE, ASKED_A_PAGE = 2, 8
 
 
@@ -152,7 +152,7 @@ class ConsolidationJob(Job):
         if not read:
             return Page(0, position.next_pass())
         page: list[store.PageRow] = []
-        room = MOST_ITEMS  # so many memories around the nodes of the page
+        room = MOST_ITEMS  # this many memories around the nodes of the page
         for row in read:
             room -= row.links if _is_window(row) else 1
             if page and room < 0:

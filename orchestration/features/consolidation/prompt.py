@@ -19,7 +19,7 @@ from substrate.inference.language.model import Message
 from substrate.language.text import stems, stop_words, words
 
 MOST_SHOWN: Final = 16
-"""So many members are shown to the model, those nearest to the medoid."""
+"""This many members are shown to the model, those nearest to the medoid."""
 MOST_CHARACTERS: Final = 600
 """Characters of each that it is shown, and of its answer."""
 SUPPORTED: Final = 0.5

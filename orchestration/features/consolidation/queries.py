@@ -27,7 +27,7 @@ AT_ONCE: Final = 50
 MOST_LINKS: Final = 2000
 """Links that one read returns."""
 NEAREST: Final = 64
-"""So many traces are asked for a generalisation that says the same: its own members are the nearest of all."""
+"""This many traces are asked for a generalisation that says the same: its own members are the nearest of all."""
 
 _OPEN: Final = f"expired_at = {END_OF_TIME}"
 _IS_NODE: Final = "o.name_key IS NOT NULL AND toLower(o.node_type) IN $kinds"

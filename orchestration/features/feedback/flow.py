@@ -22,7 +22,7 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader
 
 MOST_KEPT = 200
-"""So many feedbacks of a citizen are kept; the oldest fall out."""
+"""This many feedbacks of a citizen are kept; the oldest fall out."""
 _MAX_TRIES = 16
 
 

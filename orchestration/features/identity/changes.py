@@ -22,7 +22,7 @@ from orchestration.features.identity.values import (
 from substrate.language.text import name_key
 
 MOST_SHIFTS: Final = 20
-"""At most so many attachments are named."""
+"""At most this many attachments are named."""
 SMALLEST_SHIFT: Final = 0.05
 """A smaller change of the share of a feeling is none."""
 

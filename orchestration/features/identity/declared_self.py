@@ -30,7 +30,7 @@ from substrate.language.languages import Language
 from substrate.language.text import name_key
 
 RELATION_COUNTS: Final = 1.5
-"""Somebody whom the citizen calls its sister or its boss counts like one who is mentioned so many times more."""
+"""Somebody whom the citizen calls its sister or its boss counts like one who is mentioned this many times more."""
 _BEFORE, _AFTER = 90, 70
 """How many characters before and after a name may say what the person is to the citizen."""
 

@@ -21,10 +21,10 @@ from schemas.temporal import Instant, Scope, to_datetime
 from substrate.store import records
 
 MIN_COUNTED: Final = 64
-"""At least so many of the most linked memories are examined: some of their links may have ended."""
+"""At least this many of the most linked memories are examined: some of their links may have ended."""
 
 MOST_COMPARED: Final = 100
-"""So many entities and people of each moment are compared."""
+"""This many entities and people of each moment are compared."""
 
 
 class _IdentityPage(NamedTuple):

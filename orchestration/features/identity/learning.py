@@ -32,7 +32,7 @@ from substrate.store.stream_notes import read_moments
 
 LAST: Final = ClosingPosition(END_OF_TIME)
 MAX_CLOSINGS: Final = 500
-"""At most so many closed records in one read. Many of them were closed without a change of the belief."""
+"""At most this many closed records in one read. Many of them were closed without a change of the belief."""
 
 
 class _PageStart(NamedTuple):

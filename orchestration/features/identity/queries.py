@@ -258,11 +258,11 @@ def _entity(mentions: Sequence[_Mention]) -> IdentityEntity:
 _DECLARING: Final = (Source.CITIZEN.value, Source.SYSTEM.value)
 """What a tool or a file writes under the id of the self declares nothing."""
 PERIODS: Final = 12
-"""So many periods of `PERIOD_DAYS` are looked at, the last of which ends with the newest memory that felt."""
+"""This many periods of `PERIOD_DAYS` are looked at, the last of which ends with the newest memory that felt."""
 PERIOD_DAYS: Final = 30
 PERIOD: Final = PERIOD_DAYS * 86_400_000_000
 _FELT_READ: Final = 2_000
-"""Of each period the feelings of so many memories are counted."""
+"""Of each period the feelings of this many memories are counted."""
 _RULES_READ: Final = 20_000
 
 

@@ -34,7 +34,7 @@ from substrate.store.work_links import RESOLVED_BY
 THINGS: Final = frozenset((*(kind.value for kind in Kind), "Session", SELF_TYPE))
 """Types of what episodes are about: no episodes themselves."""
 CANDIDATES: Final = 50
-"""So many memories of each level that resonate are looked at."""
+"""This many memories of each level that resonate are looked at."""
 SEARCH: Final = Weights(likeness=2.0, words=0.0, beside=0.0, importance=0.0, recency=0.01)
 """How candidates are found. Age counts by itself, and recency keeps a signal without a vector from being empty."""
 

@@ -19,7 +19,7 @@ from schemas.wave_signal import Channel
 from substrate.emotions import normal_emotions
 
 NEIGHBOURS: Final = 32
-"""At most so many cases count, the heaviest."""
+"""At most this many cases count, the heaviest."""
 LIKE_ENOUGH: Final = 0.3
 """Cosine, or share of the action's words, from which a past context is a case of the action at all."""
 SHARES: Final[Mapping[Channel, float]] = {"likeness": 2.0, "nodes": 1.0, "emotion": 1.0}
@@ -29,7 +29,7 @@ BREADTH: Final = 0.1
 HALF_LIFE_DAYS: Final = 90.0
 """A case so old counts half: the world that it tells of changes."""
 USUAL_CASES: Final = 1.0
-"""What is usual counts like so many cases of today."""
+"""What is usual counts like this many cases of today."""
 NEEDED: Final = 3.0
 """Below so much evidence it is too few to say."""
 NEAREST: Final = 3
@@ -167,7 +167,7 @@ def _shares(amounts: Iterable[tuple[str | None, float]]) -> dict[str, float]:
 
 
 BINS: Final = 5
-"""Shares are compared in so many bins of equal width."""
+"""Shares are compared in this many bins of equal width."""
 
 
 def brier(shares: Mapping[str, float], result: str) -> float:

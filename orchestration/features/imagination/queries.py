@@ -17,7 +17,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
 MOST_KEPT: Final = 1000
-"""So many predictions of a citizen are kept; the oldest fall out."""
+"""This many predictions of a citizen are kept; the oldest fall out."""
 
 _COLUMNS: Final = ("id", "created_at", "asked", "told", "answered_at", "context_id", "result", "emotion")
 UNANSWERED: Final = ("id", "created_at", "asked", "told", "named")

@@ -18,9 +18,9 @@ from substrate.graphs.names import graph_name, origin_of
 logger = logging.getLogger(__name__)
 
 QUIET_S: Final = 2.0
-"""A mirror is written when nothing was written to the store for so long,"""
+"""A mirror is written when nothing was written to the store for this long,"""
 LATEST_S: Final = 30.0
-"""or when the first write is so long ago."""
+"""or when the first write is this long ago."""
 
 
 class MirrorKeeper:

@@ -47,11 +47,11 @@ from substrate.language.text import count_of
 from substrate.store import archive, records, rows
 
 ATOMS_A_READ: Final = 100
-"""Files are read together until they have so many memories."""
+"""Files are read together until they have this many memories."""
 WRITER_S: Final = 30.0
 WRITER_POLL_S: Final = 0.2
 NAMED: Final = 5
-"""So many edited files are named in an error."""
+"""This many edited files are named in an error."""
 REMEDY_EDITED: Final = "Apply the edits with `substrate mirror --apply DIR`, or drop them with `--discard`."
 
 

@@ -25,7 +25,7 @@ from substrate.language.text import query_words, word_language
 from substrate.store import erasure
 
 MOST_REQUESTS: Final = 10
-"""So many wishes to forget are followed, the newest."""
+"""This many wishes to forget are followed, the newest."""
 MOST_TOLD: Final = 20
 """What more memories tell of was not meant."""
 

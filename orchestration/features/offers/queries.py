@@ -14,7 +14,7 @@ from substrate.store.state_reads import read_for_state, state_query
 from substrate.store.work_links import RESOLVED_BY, SHOWN_CHARACTERS, WORK
 
 MEMORIES_READ: Final = 300
-"""Only so many memories, the newest, are looked at: offers are made when they are asked for."""
+"""Only this many memories, the newest, are looked at: offers are made when they are asked for."""
 LINKS_OFFERED: Final = 2_000
 
 OFFERED_WORK: Final = state_query(

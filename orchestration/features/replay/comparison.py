@@ -15,7 +15,7 @@ from substrate.store.stream_notes import RecordNow
 
 
 class Difference(NamedTuple):
-    """How two orders of memories differ, without what was erased. `freed`: so many places the erased had."""
+    """How two orders of memories differ, without what was erased. `freed`: this many places the erased had."""
 
     only_then: frozenset[Shown]
     only_now: frozenset[Shown]

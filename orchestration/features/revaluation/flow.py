@@ -29,7 +29,7 @@ from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import records, rows
 
 MOST_READ: Final = 50_000
-"""So many memories of low importance are read for a draw: in a graph with more, those from a place that the seed
+"""This many memories of low importance are read for a draw: in a graph with more, those from a place that the seed
 chooses, and on from the beginning."""
 MODEL_SECONDS: Final = 10.0
 """What a language model may take for one memory."""

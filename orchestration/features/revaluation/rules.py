@@ -54,7 +54,7 @@ def _lot(seed: str, memory_id: str) -> bytes:
 
 
 def first_place(seed: str, places: int) -> int:
-    """Where reading begins in a graph with so many places, from -1 on: elsewhere for another seed."""
+    """Where reading begins in a graph with this many places, from -1 on: elsewhere for another seed."""
     return int.from_bytes(_lot(seed, "")) % max(1, places) - 1
 
 

@@ -12,7 +12,7 @@ from schemas.commands.base import WriteReceipt
 from schemas.temporal import AFTER_ALL
 
 MOST_DRAWN: Final = 100
-"""So many memories are drawn at most, and judged in one request."""
+"""This many memories are drawn at most, and judged in one request."""
 EITHER_OF_TWO: Final[list[JsonValue]] = [
     {"required": ["importance"], "properties": {"importance": {"type": "number"}, "leave": {"const": False}}},
     {"required": ["leave"], "properties": {"leave": {"const": True}, "importance": {"type": "null"}}},

@@ -25,14 +25,14 @@ ROLES: Final[Sequence[Role]] = ("without", "unless", "before", "after", "when")
 _TIMED: Final = frozenset(("before", "after", "unless"))
 _BREAKS: Final = frozenset(",;:()–—.…!?")
 MOST_SHOWN: Final = 2_000
-"""Only so many characters of a text show its language."""
+"""Only this many characters of a text show its language."""
 FEW_WORDS: Final = 3
 SHORT: Final = 8
-"""A text of so many words or fewer may have no function word: "send Mira one small step"."""
+"""A text of this many words or fewer may have no function word: "send Mira one small step"."""
 _FAR: Final = 100
 _NEAR: Final = 50
 LEAST_COMPOUND: Final = 5
-"""A word of so many letters or more may be the end of a compound: Rechnung in Stromrechnung."""
+"""A word of this many letters or more may be the end of a compound: Rechnung in Stromrechnung."""
 
 
 class Word(NamedTuple):

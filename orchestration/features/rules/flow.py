@@ -41,9 +41,9 @@ from substrate.language.text import words
 from substrate.store.records import read_clock
 
 DAY: Final = 86_400_000_000
-"""A block counts for so many microseconds towards an override."""
+"""A block counts for this many microseconds towards an override."""
 COMPARED: Final = 16
-"""So many rules, the nearest that words alone do not decide, are judged with vectors."""
+"""This many rules, the nearest that words alone do not decide, are judged with vectors."""
 LEAST_NEAR: Final = 0.35
 """A rule that shares no word with an action is judged with vectors from this cosine of their texts on."""
 

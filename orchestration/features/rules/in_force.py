@@ -35,11 +35,11 @@ MAY_BLOCK: Final = frozenset((Source.CITIZEN, Source.SYSTEM))
 """The citizen itself, and the operator with its policies. What a file, a tool or another citizen says blocks
 nothing."""
 BLOCKS_BEFORE: Final = 2
-"""After so many blocks of the same action by the same rule within a day it is only warned of."""
+"""After this many blocks of the same action by the same rule within a day it is only warned of."""
 LEAST_FAILED: Final = 3
 """A rule that failed less often is not called wrong."""
 MOST_MEMORIES: Final = 10
-"""So many memories of a rule are shown, the newest."""
+"""This many memories of a rule are shown, the newest."""
 _GRAVEST: Final[Sequence[Severity]] = ("block", "warn", "note")
 
 

@@ -45,7 +45,7 @@ SAME_DEED: Final = 0.72
 SURE: Final = 0.9
 """A word with this value or a greater one is the same word, or the end of a compound."""
 SHORT_CLAUSE: Final = 4
-"""A clause of so many words that carry meaning is about each of them."""
+"""A clause of this many words that carry meaning is about each of them."""
 MENTIONED: Final = 0.6
 """A condition or an exception is mentioned when the action has so large a share of its words."""
 

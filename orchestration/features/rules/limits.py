@@ -25,7 +25,7 @@ _SIGNS: Final = {"€": "euro", "$": "dollar", "£": "pound"}
 
 
 class Amount(NamedTuple):
-    """A number with its unit, as a stem or ''. `bound`: over or under it, or exactly so many."""
+    """A number with its unit, as a stem or ''. `bound`: over or under it, or exactly this many."""
 
     value: float
     unit: str

@@ -17,11 +17,11 @@ from substrate.language.text import name_key
 from substrate.store.shown_names import shown_name
 
 MOST_RULES: Final = 1_000
-"""So many memories with a rule are read of a graph, the newest."""
+"""This many memories with a rule are read of a graph, the newest."""
 MOST_CHECKS: Final = 1_000
-"""So many pairs of a rule and an action are kept for a citizen, the latest."""
+"""This many pairs of a rule and an action are kept for a citizen, the latest."""
 ACTION_KEPT: Final = 200
-"""So many characters of an action are kept."""
+"""This many characters of an action are kept."""
 
 _COLUMNS: Final = (
     "s.id, s.version, s.name, s.speaker, left(s.description, 100), s.rule, s.severity, s.source, s.author, "

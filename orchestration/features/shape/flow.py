@@ -165,7 +165,7 @@ async def _show(compared: _Compared, limit: int, view: View, deps: Deps) -> list
 
 
 TRIED: Final = 5
-"""Of the memories nearest in meaning so many are tried until one has a shape."""
+"""Of the memories nearest in meaning this many are tried until one has a shape."""
 MOST_PER_LEVEL: Final = 100
 
 

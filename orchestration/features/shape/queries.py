@@ -23,14 +23,14 @@ from substrate.store.filters import filter_values
 from substrate.store.newest import find_newest
 
 POOL: Final = 200
-"""At most so many candidates of each kind are compared."""
+"""At most this many candidates of each kind are compared."""
 NEWEST_POOL: Final = 600
-"""So many of the newest memories are compared."""
+"""This many of the newest memories are compared."""
 _STATES_READ: Final = 20_000
 _STATES_FOLLOWED: Final = 2_000
-"""So many memories of a state are looked at, and the links of so many are followed."""
+"""This many memories of a state are looked at, and the links of this many are followed."""
 _BATCH: Final = 250
-"""The links of so many memories are read by one statement."""
+"""The links of this many memories are read by one statement."""
 
 
 def _ordered(condition: str, pool: int = POOL) -> str:

@@ -32,7 +32,7 @@ CROWDED: Final = 16
 OF_A_CHAT: Final = frozenset(("NEXT", "STARTS_WITH", "SAID_BY"))
 """Links that every message has. They lead to states and feelings, but are no trait of their own."""
 SHOWN_TRAITS: Final = 6
-"""At most so many traits that two shapes share are named."""
+"""At most this many traits that two shapes share are named."""
 
 
 @dataclass(frozen=True, slots=True)

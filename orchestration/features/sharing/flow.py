@@ -31,7 +31,7 @@ from substrate.store.derived import COPIES_AT_ONCE, read_copies
 
 EVERY: Final = RecordSelection(BEGINNING_OF_TIME, every=True)
 MOST_LEFT: Final = 20
-"""Only so many links that were not copied are named."""
+"""Only this many links that were not copied are named."""
 
 
 class _Flow(NamedTuple):

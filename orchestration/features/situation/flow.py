@@ -46,9 +46,9 @@ from substrate.language.text import count_of
 from substrate.store.surroundings import read_words
 
 CHOSEN_FROM: Final = 15
-"""So many of the most resonant memories of each level are chosen from: twice the working memory, and one."""
+"""This many of the most resonant memories of each level are chosen from: twice the working memory, and one."""
 LAST_MEMORIES: Final = 3
-"""Where nothing was seen, said or sensed, the signal is made of so many of the newest memories."""
+"""Where nothing was seen, said or sensed, the signal is made of this many of the newest memories."""
 NO_CYCLE: Final = "no cycle has ended yet: what changed is told from the first window that is saved (PUT …/state)"
 NOTHING_TO_ASK_WITH: Final = "there is nothing to resonate with: no window, focus, stimulus, feeling or memory"
 

@@ -17,9 +17,9 @@ from substrate.store.newest import NodeRange, find_newest
 
 MOST_NEWEST: Final = 40
 MOST_CHANGED: Final = 100
-"""At most so many of each kind are read, the latest."""
+"""At most this many of each kind are read, the latest."""
 READ: Final = 1000
-"""So many characters of a text are read."""
+"""This many characters of a text are read."""
 
 _IN_RANGE: Final = "WHERE id({0}) >= $newest AND id({0}) < $until WITH {0} WHERE "
 _SAYS: Final = f"coalesce(left({{0}}.description, {READ}), '')"

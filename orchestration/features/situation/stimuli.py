@@ -38,14 +38,14 @@ MESSAGES_SHOWN: Final = 5
 ANSWERED: Final = frozenset(("given", "message", "sense"))
 """Stimuli with words of their own: with the focus they are what memories are compared with by meaning."""
 READ_OF_EACH: Final = 600
-"""So many characters of each text are read for the signal, which reads 288 words of all."""
+"""This many characters of each text are read for the signal, which reads 288 words of all."""
 READ_OF_ALL: Final = 4_000
-"""So many characters of all that is to be answered are compared by meaning."""
+"""This many characters of all that is to be answered are compared by meaning."""
 DUE_SHOWN: Final = 3
 INFERRED: Final = Weights(emotion=0.5, result=0.5)
 """What is read from texts, or felt for other reasons, counts half of what a signal is given."""
 LAST_WORDS: Final = 3
-"""Where no cycle has ended yet, so many of the last messages are what there is to answer to."""
+"""Where no cycle has ended yet, this many of the last messages are what there is to answer to."""
 
 
 def given_stimuli(given: Iterable[GivenStimulus]) -> Iterator[Stimulus]:

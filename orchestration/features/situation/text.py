@@ -12,7 +12,7 @@ from schemas.mind.state import CitizenState
 from schemas.temporal import long_date
 
 LONGEST: Final = 300
-"""So many characters of a text stand on its line; the fields of the situation have more."""
+"""This many characters of a text stand on its line; the fields of the situation have more."""
 SEEN: Final = 160
 
 type Count = Callable[[str], int]

@@ -16,7 +16,7 @@ from schemas.temporal import AskedMoment, KnownMoment, Moment
 from schemas.wave_signal import ContextEdge, ContextNode, SentSignal
 
 MAX_SITUATION_TOKENS: Final = 1000
-"""The default of `max_tokens`: seven contexts and all else take about so many."""
+"""The default of `max_tokens`: seven contexts and all else take about this many."""
 MOST_STIMULI: Final = 32
 StimulusKind = Literal["given", "pain", "drive", "sense", "message", "due"]
 ChangeKind = Literal["new", "corrected", "closed", "resolved"]

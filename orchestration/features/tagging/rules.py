@@ -14,21 +14,21 @@ from substrate.language.text import search_form, words
 from substrate.store.derived import MADE, MadeTag
 
 MOST_TAGS: Final = 8
-"""At most so many made tags for one memory."""
+"""At most this many made tags for one memory."""
 NEIGHBOURS: Final = 8
-"""So many of the memories most like it have a say."""
+"""This many of the memories most like it have a say."""
 LEAST_LIKENESS: Final = 0.3
 """A memory with a lower cosine similarity has no say."""
 LEAST_NEIGHBOURS: Final = 2
-"""A tag that the text itself does not have needs so many neighbours with it: one alone may be chance."""
+"""A tag that the text itself does not have needs this many neighbours with it: one alone may be chance."""
 LEAST_MEMORIES: Final = 2
 """A phrase of a single memory leads nowhere."""
 GENERIC_SHARE: Final = 0.05
 """A phrase in more than this share of the memories is no tag: it leads everywhere."""
 ALWAYS_SPECIFIC: Final = 5
-"""A phrase in at most so many memories is specific in a small graph too, unless more than half have it."""
+"""A phrase in at most this many memories is specific in a small graph too, unless more than half have it."""
 GIVEN_FACTOR: Final = 2.0
-"""A tag that somebody gave counts so many times as a phrase of a text: existing tags come first (001)."""
+"""A tag that somebody gave counts this many times as a phrase of a text: existing tags come first (001)."""
 _WORDS_ASKED: Final = 3
 """Of a long given tag only the first words are counted."""
 

@@ -22,7 +22,7 @@ from schemas.temporal import to_datetime
 from substrate import bitemporal
 
 MEMORIES_A_PAGE: Final = 50
-"""A page looks at so many memories; each that is retracted takes its links along."""
+"""A page looks at this many memories; each that is retracted takes its links along."""
 
 
 class Position(NamedTuple):

@@ -15,7 +15,7 @@ from schemas.memory import Collective, Level, Source
 from schemas.temporal import EndMoment, Moment
 
 MOST_THINGS: Final = 100
-"""So many things are listed in an answer; all are counted."""
+"""This many things are listed in an answer; all are counted."""
 SELECTS: Final = ("source", "episode_id", "key_id", "speaker", "tag", "since", "until")
 """The fields that say what came from there; all that are given must fit."""
 
@@ -118,7 +118,7 @@ class QuarantinesAnswer(Frozen):
 ASKS_FROM: Final = 0.5
 """A policy that reaches more than this share of a graph asks for confirmation."""
 MOST_SHOWN: Final = 20
-"""So many memories that a policy reaches are shown; all are counted."""
+"""This many memories that a policy reaches are shown; all are counted."""
 KEEPS: Final = ("keep_days", "keep_newest", "keep_until_resolved")
 
 Age = Literal["written", "happened"]
@@ -168,7 +168,7 @@ class SetPolicy(PolicyRule):
 
 
 class Policy(Frozen):
-    """A stored policy. `confirmed`: so many memories it may reach without being asked for confirmation again."""
+    """A stored policy. `confirmed`: this many memories it may reach without being asked for confirmation again."""
 
     name: Identifier
     rule: PolicyRule

@@ -28,7 +28,7 @@ DIMENSION: Final = 384
 MAX_TOKENS: Final = 256
 # In prose 256 tokens are about 1,200 characters; the rest of a huge text need not be tokenised.
 MAX_CHARACTERS: Final = 16_384
-# Each thread takes so many texts at once; a few long ones take about 100 ms.
+# Each thread takes this many texts at once; a few long ones take about 100 ms.
 BATCH: Final = 4
 # Threads that embed at ingestion; each text runs on one of them. More leave too little to the engine.
 MOST_THREADS: Final = 4
