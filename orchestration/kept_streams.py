@@ -1,8 +1,8 @@
 """Streams that are kept, so that the same question costs little as long as its answer is the same.
 
 A stream is kept for the states of all graphs that it asked, which every write changes, until the next moment at
-which something begins or ends to hold there by itself. What depends on the moment of asking alone is made anew: ids
-and times, how far energy has faded, the energy of the citizen.
+which something begins or ends to hold there by itself. What depends on the moment of asking alone is made anew:
+ids and times, how far energy has faded, the energy of the citizen.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ class Noticed(Frozen):
 
 
 class StreamValues(Noticed):
-    """The memories in the order of the text, which has this many `tokens`. `omitted` counts those that did not fit,
-    `degraded` names missing parts.
+    """The memories in the order of the text, which has this many `tokens`. `omitted` counts those that did not
+    fit, `degraded` names missing parts.
 
     `answer_confidence` is the probability that they answer the question; a waking has none. Where `nothing_fits`
     the question they are only the nearest to it.

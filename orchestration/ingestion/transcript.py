@@ -151,8 +151,8 @@ def align(
 ) -> Alignment:
     """Lay the messages over the stored turns.
 
-    `fewest`: this many messages must be as they are stored before others are taken for edited. `found`: by place in
-    the list, the turns of messages that were found before.
+    `fewest`: this many messages must be as they are stored before others are taken for edited. `found`: by place
+    in the list, the turns of messages that were found before.
     """
     by_id = [transcript.position_of(one, found.get(place, "")) for place, one in enumerate(messages)]
     if any(position is not None for position in by_id):

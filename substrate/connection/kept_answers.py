@@ -59,7 +59,7 @@ class KeptAnswers:
         return kept.answer
 
     def keep(self, question: Hashable, states: States, answer: Any, size: int) -> None:
-        """Keep an answer of about this many bytes; others are dropped until there is room, the least asked first."""
+        """Keep an answer of this many bytes; others are dropped until there is room, the least asked first."""
         self.drop(question)
         if size > self.most_bytes:
             return

@@ -34,7 +34,7 @@ class GraphState(NamedTuple):
 
 
 WORDS: Final = "\x1fwords"
-"""What depends on the words and names of all memories is kept about this, and not about one of them: no id is it."""
+"""What depends on the words and names of all memories is kept under this: no id is it."""
 
 type _Kept = tuple[Any, int]
 """A value, and its bytes by estimate."""
@@ -43,8 +43,8 @@ type _Kept = tuple[Any, int]
 class Reads:
     """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody.
 
-    What depends on one memory and its links is kept about that memory, what depends on words about `WORDS`; all else
-    depends on the graph as a whole, and ends with the next write.
+    What depends on one memory and its links is kept about that memory, what depends on words under `WORDS`; all
+    else depends on the graph as a whole, and ends with the next write.
     """
 
     __slots__ = ("_keeper", "_of", "bytes", "state")

@@ -37,8 +37,8 @@ vectors one in thirty of the nearest is missed."""
 EXACT_WITHIN: Final = 3000
 """Where there are so few vectors all are compared: that takes no longer than a search, and misses none."""
 EXPLORED_AT_LEAST, EXPLORED_AT_MOST = 200, 2000
-"""This many vectors are compared at least, however few are wanted. 100 costs .1 ms less, and of 100,000 vectors one
-in a hundred of the nearest is missed."""
+"""This many vectors are compared at least, however few are wanted. 100 costs .1 ms less, and of 100,000 vectors
+one in a hundred of the nearest is missed."""
 HELD_FOR_EACH_EXPLORED: Final = 400
 """One more is compared for so many that there are: of 300,000 vectors 200 miss one in twelve of the nearest, 750
 one in fifty."""

@@ -25,8 +25,8 @@ MOST_PLANNED: Final = 50
 MOST_SAID: Final = 100
 MOST_WAITING: Final = 50
 MOST_FRESH: Final = 100
-"""At most this many of the newest rules, of the memories that begin within the days to come, of the late words that
-may plan something, of the memories to judge anew, and of the newest of others."""
+"""At most this many of the newest rules, of the memories that begin within the days to come, of the late words
+that may plan something, of the memories to judge anew, and of the newest of others."""
 TEXT_READ: Final = 240
 """Characters of a text that are read."""
 SAID_WITHIN: Final = 30 * 86_400_000_000

@@ -61,7 +61,7 @@ FEWEST_WORDS: Final = 6
 SAME: Final = 0.9
 """From this cosine on a new generalisation says what another says."""
 SECONDS: Final = 20.0
-"""Deadline of the language model for one generalisation, and at most this many are asked at once, and in a page."""
+"""Deadline of the language model for one generalisation, and how many are asked at once, and in a page."""
 ASKED_AT_ONCE, ASKED_A_PAGE = 2, 8
 
 

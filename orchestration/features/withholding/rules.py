@@ -95,7 +95,7 @@ def reached_by(rule: PolicyRule, rows: Sequence[Row], now: Instant, cut: Place |
 
 
 def asks(reached_count: int, total: int, confirmed: int) -> bool:
-    """True when this many memories may not be reached without asking: more than the share and than was confirmed."""
+    """True when this many memories may not be reached without asking: more than the share, and than confirmed."""
     return reached_count > confirmed and reached_count > ASKS_FROM * total
 
 
