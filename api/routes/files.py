@@ -25,7 +25,7 @@ from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.memory import Level, graph_fields
-from schemas.operation import Operation, graph_may, group
+from schemas.operation import Called, Operation, graph_may, group
 from schemas.responses import EpisodeReport, IngestReport
 
 TAKEN: Final = (
@@ -123,7 +123,9 @@ def _check_taken(form: str | None) -> None:
 OPERATIONS: Final = group(
     "episodes",
     Operation("ingest_file", "POST /v1/files", "Store a file of another program",
-              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED),
+              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED,
+              call=Called(by_hand=True)),
     Operation("mirror_graph", "GET /v1/files/mirror", "Read a graph as files",
-              graph_may("read"), mirror_graph, sent=StreamingResponse, call="save_mirror"),
+              graph_may("read"), mirror_graph, sent=StreamingResponse,
+              call=Called("save_mirror", by_hand=True)),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from orchestration.features.shape.perspectives import look
 from orchestration.features.shape.values import Look, Perspectives
 from orchestration.resonance.ask import resonate
 from schemas.base import json_bytes
-from schemas.operation import Operation, group
+from schemas.operation import Called, Operation, group
 from schemas.wave_signal import Resonances, Resonate
 
 
@@ -42,9 +42,15 @@ async def walk(request: TagWalk, deps: Deps, now: Now) -> Response:
 
 OPERATIONS: Final = group(
     "retrieval",
-    Operation("resonate", "POST /v1/resonate", "Find what resonates with a signal", ASKS, send, gives=Resonances),
+    Operation("resonate", "POST /v1/resonate", "Find what resonates with a signal", ASKS, send, gives=Resonances,
+              call=Called(says="The memories that resonate with a signal, with the score of each channel.")),
     Operation("perspectives", "POST /v1/perspectives", "Look at a question in three ways",
-              ASKS, perspectives, gives=Perspectives),
+              ASKS, perspectives, gives=Perspectives,
+              call=Called(says="A question looked at by meaning, by shape and by feeling; no memory stands "
+                               "in two of them.")),
     Operation("walk_tags", "POST /v1/associate", "Walk from words over tags and links",
-              ASKS, walk, gives=Associations, call="associate"),
+              ASKS, walk, gives=Associations,
+              call=Called("associate",
+                          "Memories that match the words of a question, and others that their tags and "
+                          "links lead to.")),
 )  # fmt: skip

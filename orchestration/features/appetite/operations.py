@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.features.appetite import appetite
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 
 ASKS: Final = citizen_may(
     "read",
@@ -16,5 +16,6 @@ ASKS: Final = citizen_may(
 OPERATIONS: Final = group(
     "citizens",
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
-              ASKS, appetite.read_appetite, call="appetite"),
+              ASKS, appetite.read_appetite,
+              call=Called("appetite")),
 )  # fmt: skip

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.features.situation import flow
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 
 OPERATIONS: Final = group(
     "mind",
     Operation("read_situation", "POST /v1/citizens/{citizen_id}/situation", "Read all that a cycle begins with",
               citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
-              flow.read_situation, call="situation"),
+              flow.read_situation,
+              call=Called("situation",
+                          "All that an agent of a cycle begins with: state, stimuli, window, contexts, "
+                          "rules, changes, a text.")),
 )  # fmt: skip
