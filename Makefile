@@ -10,7 +10,7 @@ ARGS ?=
 # So many files of tests run at a time; each lane has engines and services of its own.
 LANES ?= 2
 
-.PHONY: help setup demo serve check test fmt lint types contracts docs recall calibrate latency lock clean FORCE
+.PHONY: help setup demo serve check test fmt lint types contracts deletion docs recall calibrate latency lock clean FORCE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,9 @@ types: $(STAMP) ## mypy, strict
 
 contracts: $(STAMP) ## import-linter: layers, cycles, pure modules
 	$(BIN)/lint-imports
+
+deletion: $(STAMP) ## take each feature out of a copy: types and contracts hold, the tests of the others for one
+	$(BIN)/python -m scripts.deletion $(ARGS)
 
 docs: $(STAMP) ## build the documentation into site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)

@@ -60,9 +60,8 @@ from benchmarks.scoring import (
     score_groups,
     table,
 )
-from orchestration.assembly.budget import COMPACT_TOKENS, Budget
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget, stems_of
 from orchestration.assembly.compact import tell
-from orchestration.assembly.excerpt import stems_of
 from orchestration.dependencies import FAR, Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.scoring import rank

@@ -26,8 +26,7 @@ from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.compact import tell
-from orchestration.assembly.options import intention_options
-from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
+from orchestration.assembly.stream import RetrievalReport, assemble, intention_options, select, summarize
 from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances

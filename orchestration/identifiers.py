@@ -13,6 +13,8 @@ MAX_IDENTIFIER: Final = 200
 PERSON: Final = "person:"
 """With what the id of a person begins."""
 _DIGEST_BYTES: Final = 10
+JUDGEMENT: Final = "revaluation-"
+"""The beginning of the id of a command that judges the importance of a memory anew."""
 
 
 def identifier(text: str) -> str:
@@ -72,3 +74,8 @@ def link_name(link_id: str) -> LinkName:
 def copy_id(graph: str, record_id: str) -> str:
     """The id of the copy of a memory, or of a link with an id of its own, of the graph with this name."""
     return f"s_{blake2b(f'{graph}\n{record_id}'.encode(), digest_size=10).hexdigest()}"
+
+
+def is_judgement(command_id: str | None) -> bool:
+    """Whether the id of a command is that of a judgement."""
+    return command_id is not None and command_id.startswith(JUDGEMENT)

@@ -16,8 +16,6 @@ from orchestration.writing import (
     appraised_rows,
     atomic,
     command_rows,
-    following,
-    inheritance,
     mentions,
     passage_filling,
     passages,
@@ -26,10 +24,12 @@ from orchestration.writing import (
     restatements,
     thread_closing,
 )
+from orchestration.writing import cascade_reading as following
+from orchestration.writing import command_rows as inheritance
 from orchestration.writing.appraisals import LEFT_OUT, appraise_commands, beside_loop
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
-from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, WriteReceipt
+from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, Subject, WriteReceipt
 from schemas.errors import Unavailable
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
 from substrate.bitemporal import Record
@@ -368,13 +368,13 @@ async def _receipt(timed: TimedCommand, row: Row, outcome: RowOutcome, to: Desti
         return await atomic.apply_one(timed.command, to.deps, timed.now)
     is_repeated = is_old and outcome.fingerprint == row["fingerprint"] and outcome.expired_at == END_OF_TIME
     if is_repeated and outcome.version > 1:
-        outcome = await _with_first_times(outcome, to.graph, is_link=isinstance(timed.command, Relate))
+        outcome = await _with_first_times(outcome, to.graph, timed.command.subject)
     return command_rows.build_receipt(timed.command, row, outcome)
 
 
-async def _with_first_times(outcome: RowOutcome, graph: Graph, *, is_link: bool) -> RowOutcome:
+async def _with_first_times(outcome: RowOutcome, graph: Graph, subject: Subject) -> RowOutcome:
     """The outcome with the times of the first record of the identity: a repeat is answered with these."""
-    if is_link:
+    if subject == "link":
         stored = await transactions.read_links(graph, [link_name(outcome.id)])
     else:
         everything = RecordSelection(BEGINNING_OF_TIME, every=True)

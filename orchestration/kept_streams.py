@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NamedTuple
 
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.options import budget_of
 from orchestration.assembly.sent_again import FadingStream, SentStream, as_sent
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View

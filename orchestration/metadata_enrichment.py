@@ -10,7 +10,7 @@ from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of, memory_column
 from orchestration.ranking.consciousness_score import Score
-from orchestration.traversal.kept_values import KeptValues
+from orchestration.traversal.graph import KeptValues
 from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,

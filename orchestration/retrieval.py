@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions
-from orchestration.assembly.options import intention_options
-from orchestration.assembly.stream import RetrievalReport, assemble
+from orchestration.assembly.stream import RetrievalReport, assemble, intention_options
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
 from orchestration.graph_queries.events import with_event_periods

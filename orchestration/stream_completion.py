@@ -10,9 +10,8 @@ from dataclasses import replace
 from itertools import chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
 
-from orchestration.assembly.excerpt import stems_of
+from orchestration.assembly.budget import budget_of, stems_of
 from orchestration.assembly.fitting import fit
-from orchestration.assembly.options import budget_of
 from orchestration.assembly.stream import select, shown_ids
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from orchestration.traversal.kept_values import NOTHING_KEPT, KeptValues
+from orchestration.traversal.graph import NOTHING_KEPT, KeptValues
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, ResolutionState, Source
 from schemas.validation import (
     CONDITIONAL,

@@ -23,6 +23,9 @@ class Level(StrEnum):
     __hash__ = str.__hash__  # faster than Enum's, which runs in Python: each key of a memory contains a level
 
 
+SharedLevel = Literal[Level.N2, Level.N3]
+
+
 type GraphKey = str
 """One of the graphs of an answer: its level, and of a further collective its id too: `N1`, `N2`, `N2:atlas`."""
 

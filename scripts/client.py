@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from api.client.transport import Sender, SyncSender, block_on, collect_command, collect_fields, with_form
 '''
@@ -54,45 +54,33 @@ type Json = Mapping[str, Any]
 
 
 class Imports:
-    """The names that the written module takes from others: those of answers, and those that only types need."""
+    """The names that the written module takes from others."""
 
     def __init__(self) -> None:
-        self.needed: dict[str, set[str]] = defaultdict(set)
-        self.checked: dict[str, set[str]] = defaultdict(set)
+        self.names: dict[str, set[str]] = defaultdict(set)
         self.choices: dict[str, str] = {}
 
     def need(self, value: Any) -> str:
-        """The name of a value that a method uses."""
-        self.needed[value.__module__].add(value.__name__)
+        """The name of a value."""
+        self.names[value.__module__].add(value.__name__)
         return str(value.__name__)
-
-    def check(self, kind: Any) -> str:
-        """The name of a type that stands only in annotations."""
-        self.checked[kind.__module__].add(kind.__name__)
-        return str(kind.__name__)
 
     def choice(self, kind: type[Enum]) -> str:
         """The name of an enum or its values as plain text."""
         values = ", ".join(repr(one.value) for one in kind)
-        self.choices[f"Any{kind.__name__}"] = f"{self.check(kind)} | Literal[{values}]"
+        self.choices[f"Any{kind.__name__}"] = f"{self.need(kind)} | Literal[{values}]"
         return f"Any{kind.__name__}"
 
     def text(self) -> str:
         """The statements of import."""
-        lines = [f"from {module} import {', '.join(sorted(names))}" for module, names in self.needed.items()]
-        lines.append("if TYPE_CHECKING:")
-        for module, names in self.checked.items():
-            rest = sorted(names - self.needed.get(module, set()))
-            if rest:
-                lines.append(f"    from {module} import {', '.join(rest)}")
-        return "\n".join(lines)
+        return "\n".join(f"from {module} import {', '.join(names)}" for module, names in self.names.items())
 
 
 def type_text(kind: Any, imports: Imports) -> str:  # noqa: C901  (one line for each kind of type)
     """The type of a field as a caller may give it: a time also as text, a value also as a map of its fields."""
     if isinstance(kind, TypeAliasType):
         is_choice = get_origin(kind.__value__) is Literal
-        return imports.check(kind) if is_choice else type_text(kind.__value__, imports)
+        return imports.need(kind) if is_choice else type_text(kind.__value__, imports)
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         short = _short_forms(kind) if _is_model(parts[0]) else ()
@@ -101,7 +89,7 @@ def type_text(kind: Any, imports: Imports) -> str:  # noqa: C901  (one line for 
         return " | ".join(dict.fromkeys(type_text(part, imports) for part in parts))
     if origin is Literal:
         values = [part.value if isinstance(part, Enum) else part for part in parts]
-        enums = dict.fromkeys(imports.check(type(part)) for part in parts if isinstance(part, Enum))
+        enums = dict.fromkeys(imports.need(type(part)) for part in parts if isinstance(part, Enum))
         return " | ".join((*enums, f"Literal[{', '.join(map(repr, values))}]"))
     if origin in (tuple, list, frozenset, Sequence):
         return f"Sequence[{type_text(parts[0], imports)}]"
@@ -117,7 +105,7 @@ def type_text(kind: Any, imports: Imports) -> str:  # noqa: C901  (one line for 
     if issubclass(kind, Enum):
         return imports.choice(kind)
     if _is_model(kind):
-        return " | ".join((imports.check(kind), "Json", *_short_forms(kind)))
+        return " | ".join((imports.need(kind), "Json", *_short_forms(kind)))
     return str(kind.__name__)
 
 
@@ -210,7 +198,7 @@ class Method:
             kind = type_text(model.model_fields[called.positional].annotation, self.fields.imports)
             return [*texts, f"{called.positional}: {kind}"]
         if called.takes or not self.is_query:
-            texts += [f"request: {self.fields.imports.check(model)} | None = None", "/"]
+            texts += [f"request: {self.fields.imports.need(model)} | None = None", "/"]
         return [*texts, f"**given: Unpack[{self.fields.of(model)}]"]
 
     @property
@@ -255,7 +243,7 @@ class Method:
         if called.reads is not None:
             answer = f"{imports.need(called.reads)}({answer})"
             kind = inspect.signature(called.reads, eval_str=True).return_annotation
-            returned = imports.check(kind)
+            returned = imports.need(kind)
         lines.append(f"return {answer}")
         head = f"async def {method_name(operation)}({', '.join(('self', *self.parameters))}) -> {returned}:"
         says = called.says or operation.description.partition("\n\n")[0]

@@ -14,9 +14,8 @@ from pydantic import Field, InstanceOf
 
 from api.adapters.fitting import FittedText, fit_query, split_text
 from api.client import AsyncSubstrate, Substrate
-from orchestration.assembly.budget import Budget
+from orchestration.assembly.budget import Budget, stems_of
 from orchestration.assembly.compact import tell
-from orchestration.assembly.excerpt import stems_of
 from orchestration.assembly.stream import is_bare
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from api.cli import options, stream_text, support
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.errors import InvalidRequest
 from schemas.intention import RetrievalIntention

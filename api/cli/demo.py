@@ -22,8 +22,6 @@ from rich.text import Text
 from api.cli import formatting, stream_text, support
 from api.cli.demo_story import CITIZEN, TEAM, WORLD, DemoQuestion, Story, read_story, take_in_story
 from api.runtime.runtime import Runtime, now
-from orchestration.features.identity.learning import learning_moments
-from orchestration.features.identity.values import LearningMoments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.errors import Fault, InvalidRequest
@@ -146,7 +144,8 @@ async def _run_story(life: Story, settings: Settings, console: Console) -> None:
             if question.ask == ASKED_AGAIN:
                 await _answer_in_the_past(question, life, runtime, console)
         await _wake(runtime, console)
-        _show_corrections(console, await learning_moments(CITIZEN, runtime.deps, now()), datetime.now(UTC))
+        moments = await runtime.deps.features.read("learning", CITIZEN, runtime.deps, now())
+        _show_corrections(console, moments, datetime.now(UTC))
 
 
 async def _answer_question(question: DemoQuestion, runtime: Runtime, console: Console) -> None:
@@ -283,9 +282,13 @@ def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
     console.print()
 
 
-def _show_corrections(console: Console, moments: LearningMoments, now: datetime) -> None:
-    """Print one corrected belief, and each mistake made more than once."""
-    wrong = [moment for moment in moments.dissonances if moment.dissonance_type == "discovered_false"]
+def _show_corrections(console: Console, moments: Any, now: datetime) -> None:
+    """Print one corrected belief, and each mistake made more than once; nothing where no feature says."""
+    wrong = (
+        []
+        if moments is None
+        else [moment for moment in moments.dissonances if moment.dissonance_type == "discovered_false"]
+    )
     if not wrong:
         return
     console.print(Rule(Text("what she had to unlearn", "bold cyan"), align="left", style="cyan"))

@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.features.revaluation.draw import is_judgement
-from orchestration.identifiers import link_name
+from orchestration.identifiers import is_judgement, link_name
 from schemas.errors import NotFound
 from schemas.memory import LinkRecord, MemoryRecord
 from schemas.settings import Settings
@@ -156,7 +155,7 @@ def _describe(before: _Record | None, record: _Record) -> Text:
 
 def _join_parts(label: str, *parts: str | None) -> str:
     """One line with the parts that are known; nothing when none is."""
-    known = [formatting.to_line(part) for part in parts if part]
+    known = list(map(formatting.to_line, filter(None, parts)))
     return f"\n{label} {' · '.join(known)}" if known else ""
 
 
@@ -216,4 +215,4 @@ def draw_bars(spans: Sequence[Span], width: int) -> list[str]:
         end = max(place(span.end), start + 1)
         return _BEFORE * start + _BAR * (end - start) + _BEFORE * (width - end)
 
-    return [draw(span) for span in spans]
+    return list(map(draw, spans))

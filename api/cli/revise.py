@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
@@ -12,29 +11,9 @@ from rich.text import Text
 from api.cli import bind, formatting, options, support
 from api.cli.remember import store_command
 from orchestration.mind.dissonance import discovery_fields
-from schemas.commands import (
-    Command,
-    Correct,
-    CorrectLink,
-    Resolve,
-    ResolveLink,
-    Retract,
-    Supersede,
-    SupersedeLink,
-    Undo,
-    UndoLink,
-    Unrelate,
-    WriteReceipt,
-)
+from schemas.commands import CHANGES, Subject, Undo, UndoLink, WriteReceipt
 from schemas.errors import InvalidRequest
 
-KINDS: Final[Mapping[str, tuple[type[Command], type[Command]]]] = {
-    "supersede": (Supersede, SupersedeLink),
-    "correct": (Correct, CorrectLink),
-    "retract": (Retract, Unrelate),
-    "resolve": (Resolve, ResolveLink),
-}
-"""The command on a memory, and the one on a link."""
 SHOWING: Final = frozenset({"link", "as_json"})
 """The options that set no field."""
 ADDRESS: Final = SHOWING | {
@@ -171,9 +150,10 @@ def _content(given: _NewContent) -> dict[str, Any]:
 
 def _change(verb: str, given: _Change, fields: dict[str, Any]) -> None:
     """Apply the change to the memory or link, and print its receipt."""
-    of_memory, of_link = KINDS[verb]
-    kind = of_link if options.names_link(given.id, link=given.link) else of_memory
-    command = given.validate(kind, {name: value for name, value in fields.items() if name not in SHOWING})
+    subject: Subject = "link" if options.names_link(given.id, link=given.link) else "memory"
+    command = given.validate(
+        CHANGES[verb, subject], {name: value for name, value in fields.items() if name not in SHOWING}
+    )
     receipt = support.run(store_command(support.read_settings(given.ctx), command))
     done = DONE.get(verb) or str(fields["resolution_state"]).replace("_", " ")
 

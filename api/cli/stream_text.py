@@ -12,8 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting
-from orchestration.assembly.budget import reduced
-from orchestration.assembly.excerpt import cut_to_room, stems_of
+from orchestration.assembly.budget import cut_to_room, reduced, stems_of
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from api.cli import formatting, options, stream_text, support
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.options import budget_of
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.mind.state import CitizenState

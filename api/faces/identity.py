@@ -95,8 +95,10 @@ def _changes(diff: IdentityDiff) -> Iterator[str]:
         if change is not None:
             yield f"{what}: {change.before or 'none'} → {change.after or 'none'}"
     for sign, people in (("+", diff.people_come), ("-", diff.people_gone)):
-        yield from (f"{sign} person: {one.name}{f' ({one.relation})' if one.relation else ''}" for one in people)
-    yield from (f"{one.name}: {one.before or 'no relation'} → {one.after or 'none'}" for one in diff.relations)
+        for person in people:
+            yield f"{sign} person: {person.name}{f' ({person.relation})' if person.relation else ''}"
+    for one in diff.relations:
+        yield f"{one.name}: {one.before or 'no relation'} → {one.after or 'none'}"
     yield from (f"attachment: {one.name} {one.before} → {one.after}" for one in diff.attachments)
     for sign, values in (("+", diff.values_new), ("-", diff.values_ended)):
         yield from (f"{sign} rule: {one.rule}" for one in values)
@@ -223,7 +225,8 @@ async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> Too
     citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
     introduced = introduce(citizen)
     lines = [] if introduced is None else [one_line(introduced)]
-    lines += [one_line(f"Rule: {value.rule}") for value in citizen.values[:RULES_SHOWN]]
+    for value in citizen.values[:RULES_SHOWN]:
+        lines.append(one_line(f"Rule: {value.rule}"))
     if citizen.temperament is not None:
         felt = [f"{name} {share:.2f}" for name, share in citizen.temperament.emotions.items()]
         lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final
 
 import typer
@@ -10,9 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.client import AsyncSubstrate
+from api.mcp.tool import Resource
 from orchestration.features.replay import flow as ask
 from orchestration.features.replay.comparison import tell
 from orchestration.features.replay.values import Replay, StreamPage
+from orchestration.mind.stream_note import citizen_of
 from orchestration.mind.stream_notes import read_last_stream
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
@@ -79,3 +83,20 @@ def _show_list(page: StreamPage, console: Console) -> None:
 def _show(replayed: Replay, console: Console) -> None:
     for line in tell(replayed):
         console.print(Text(line), soft_wrap=True)
+
+
+async def _read(client: AsyncSubstrate, stream_id: str) -> str:
+    """What became of the memories of a stream. Raises NotFound for one of a citizen out of reach."""
+    return "\n".join(tell(await client.replay(stream_id)))
+
+
+RESOURCES: Final = (
+    Resource(
+        "stream",
+        "substrate://streams/{stream_id}",
+        "What a citizen knew when it asked for a stream, and what became of it.",
+        re.compile(r"substrate://streams/([^/]+)"),
+        citizen_of,
+        _read,
+    ),
+)

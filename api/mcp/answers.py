@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Self
 
-from orchestration.assembly.budget import Budget
+from orchestration.assembly.budget import Budget, cut_to_room
 from orchestration.assembly.compact import Told
 from orchestration.assembly.displayed_text import NOTICE, one_line
-from orchestration.assembly.excerpt import cut_to_room
 from schemas.base import Frozen
 from schemas.commands import Consequence, WriteReceipt
 from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source

@@ -18,11 +18,9 @@ from api.mcp import tool_schemas
 from api.mcp.arguments import WakeArguments
 from api.mcp.tool import Tool
 from api.mcp.tool_schemas import CitizenScope
-from api.mcp.tools import TOOLS, wake
+from api.mcp.tools import RESOURCES, TOOLS, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import fence, visible_values
-from orchestration.features.replay.comparison import tell
-from orchestration.mind.stream_note import citizen_of
 from schemas.errors import InvalidRequest, SubstrateError
 from schemas.field_names import NAMES_OF_REST
 
@@ -36,8 +34,6 @@ INSTRUCTIONS: Final = (
     "what turns out wrong. Each tool needs the citizen_id of whoever you are."
 )
 FOCUS_URI: Final = "substrate://citizens/{citizen_id}/focus"
-REPLAY_URI: Final = "substrate://streams/{stream_id}"
-_REPLAY_PATTERN: Final = re.compile(r"substrate://streams/([^/]+)")
 _FOCUS_PATTERN: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
 _REST_NAMES: Final = re.compile(rf"\b({'|'.join(NAMES_OF_REST)})\b")
 _EXTRAS: Final = frozenset(tool.name for tool in TOOLS if tool.extra)
@@ -98,22 +94,28 @@ class _Handlers:
         template = types.ResourceTemplate(
             name="focus", uri_template=FOCUS_URI, description=description, mime_type="text/plain"
         )
-        replayed = types.ResourceTemplate(
-            name="stream",
-            uri_template=REPLAY_URI,
-            description="What a citizen knew when it asked for a stream, and what became of it.",
-            mime_type="text/plain",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template, replayed])
+        templates = [template]
+        for each in RESOURCES:
+            templates.append(
+                types.ResourceTemplate(
+                    name=each.name, uri_template=each.uri, description=each.description, mime_type="text/plain"
+                )
+            )
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         focus = _FOCUS_PATTERN.fullmatch(str(params.uri))
-        stream = _REPLAY_PATTERN.fullmatch(str(params.uri))
-        if focus is None and stream is None:
-            known = f"{FOCUS_URI} and {REPLAY_URI}"
+        of_feature = next((each for each in RESOURCES if each.pattern.fullmatch(str(params.uri))), None)
+        if focus is None and of_feature is None:
+            known = " and ".join((FOCUS_URI, *(each.uri for each in RESOURCES)))
             raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there are {known}")
         try:
-            text = await self._read_focus(context, focus[1]) if focus else await self._replay(context, stream)
+            if of_feature is None:
+                text = await self._read_focus(context, focus[1] if focus else "")
+            else:
+                name = unquote(of_feature.pattern.sub(r"\1", str(params.uri)))
+                self._scope_of(context).complete({"citizen_id": of_feature.citizen_of(name) or ""})
+                text = fence(await of_feature.read(await self._client_of(context), name))
         except SubstrateError as error:
             raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error, _use_tool_names)) from error
         contents = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
@@ -122,12 +124,6 @@ class _Handlers:
     async def _read_focus(self, context: Context, citizen_id: str) -> str:
         arguments = self._scope_of(context).complete({"citizen_id": citizen_id})
         return (await wake(await self._client_of(context), _parse_arguments(WakeArguments, arguments))).text
-
-    async def _replay(self, context: Context, match: re.Match[str] | None) -> str:
-        """What became of the memories of a stream. Raises NotFound for one of a citizen out of reach."""
-        stream_id = unquote(match[1]) if match else ""
-        self._scope_of(context).complete({"citizen_id": citizen_of(stream_id) or ""})
-        return fence("\n".join(tell(await (await self._client_of(context)).replay(stream_id))))
 
 
 def _describe_tool(tool: Tool, scope: CitizenScope) -> types.Tool:
@@ -158,7 +154,7 @@ def _parse_arguments(kind: Any, arguments: dict[str, Any]) -> Any:
 
 def _failure(problem: dict[str, Any]) -> types.CallToolResult:
     lines = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
-    text = types.TextContent(type="text", text="\n".join(line for line in (*lines, problem["remedy"]) if line))
+    text = types.TextContent(type="text", text="\n".join(filter(None, (*lines, problem["remedy"]))))
     return types.CallToolResult(content=[text], structured_content=problem, is_error=True)
 
 

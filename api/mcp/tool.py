@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -56,3 +57,14 @@ def fields_of(given: Arguments, *left_out: str) -> dict[str, Any]:
     """The arguments that were given, as fields of a command. What is `quoted` has the source `tool`."""
     fields = given.model_dump(exclude_none=True, exclude_unset=True, exclude={*left_out, "quoted"})
     return {**fields, "source": Source.TOOL} if getattr(given, "quoted", False) else fields
+
+
+class Resource(NamedTuple):
+    """A text that a model can read at a `uri` with one name in it, of the citizen that `citizen_of` says."""
+
+    name: str
+    uri: str
+    description: str
+    pattern: re.Pattern[str]
+    citizen_of: Callable[[str], str | None]
+    read: Callable[[AsyncSubstrate, str], Awaitable[str]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -26,11 +25,10 @@ from api.mcp.arguments import (
     UndoArguments,
     WakeArguments,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of, times_of
-from orchestration.assembly.budget import Budget
+from api.mcp.tool import Resource, Tool, ToolAnswer, fields_of, times_of
+from orchestration.assembly.budget import Budget, stems_of
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.displayed_text import attribution, fence, one_line
-from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import discovery_fields
 from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest
@@ -144,11 +142,13 @@ async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAns
     return ToolAnswer(fence(values.text()), values)
 
 
-FACES: Final = [
-    import_module(f"api.faces.{file.stem}")
-    for file in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py"))
-]
-"""The faces that there are. They are imported by name: a feature that is not there has none."""
+RESOURCES: Final[list[Resource]] = []
+OF_FEATURES: Final[list[Tool]] = []
+for _face in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py")):
+    # By name: a feature that is not there has no face.
+    _module = import_module(f"api.faces.{_face.stem}")
+    RESOURCES.extend(getattr(_module, "RESOURCES", ()))
+    OF_FEATURES.extend(getattr(_module, "TOOLS", ()))
 TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
@@ -255,7 +255,7 @@ TOOLS: Final[Sequence[Tool]] = (
         read_only=False,
         extra=True,
     ),
-    *chain.from_iterable(face.TOOLS for face in FACES if hasattr(face, "TOOLS")),
+    *OF_FEATURES,
 )
 ALL: Final = "all"
 
@@ -274,7 +274,7 @@ def choose_tools(names: Collection[str]) -> Sequence[Tool]:
 
 def split_names(text: str) -> frozenset[str]:
     """The names in a text that separates them by commas."""
-    return frozenset(name.strip() for name in text.split(",") if name.strip())
+    return frozenset(map(str.strip, text.split(","))) - {""}
 
 
 def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why: str | None = None) -> ToolAnswer:

@@ -9,7 +9,6 @@ from fastapi import Depends, Path, Query, Response
 
 from api.problems import invalid_request
 from api.runtime.runtime import Runtime
-from orchestration.features.sharing.values import SharedLevel
 from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Identifier, Request
 from schemas.collectives import OfCollective, owner_of
@@ -21,6 +20,7 @@ from schemas.memory import (
     ConsciousnessRelationship,
     GraphKey,
     Level,
+    SharedLevel,
     graph_key,
 )
 from schemas.temporal import AskedMoment, Instant, KnownMoment, Scope, to_instant

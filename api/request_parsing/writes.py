@@ -28,7 +28,7 @@ from api.telemetry import metrics
 from orchestration import insertion
 from orchestration.writing import atomic
 from schemas.base import Frozen, Identifier
-from schemas.commands import KINDS, LINK_COMMANDS, ChangeCommand, Command, WriteReceipt
+from schemas.commands import ChangeCommand, Command, WriteReceipt, subject_of
 from schemas.errors import Forbidden, NotFound, PreconditionFailed
 from schemas.responses import ReceiptList
 from schemas.temporal import Instant
@@ -206,7 +206,7 @@ async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteCon
 
 def _address(receipt: WriteReceipt, raw: Mapping[str, Any]) -> str:
     """The path at which the written memory or link is read."""
-    noun = "links" if KINDS[receipt.command] in LINK_COMMANDS else "memories"
+    noun = "links" if subject_of(receipt.command) == "link" else "memories"
     whose = {name: raw[name] for name in ("citizen_id", "collective") if raw.get(name) is not None}
     query = f"?{urlencode(whose)}" if whose else ""
     return f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{query}"

@@ -7,8 +7,8 @@ from typing import Final
 from fastapi import Response
 
 from api.dependencies import Now
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send_intended
-from orchestration.assembly.options import budget_of
 from orchestration.dependencies import Deps
 from orchestration.features.appetite import flow as intending
 from orchestration.features.appetite.operations import ASKS
@@ -29,6 +29,5 @@ OPERATIONS: Final = group(
     Operation("intend", "POST /v1/citizens/{citizen_id}/intend", "Decide what an appetite leads to, and ask it",
               ASKS, intend, gives=SentIntended,
               call=Called(says="Decide what the appetite leads to, and ask it; with `run=False` only the "
-                               "decision is told.",
-                          once="apply_feedback", reads=expand_intended)),
+                               "decision is told.", once="apply_feedback", reads=expand_intended)),
 )  # fmt: skip

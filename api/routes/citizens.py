@@ -1,4 +1,4 @@
-"""Citizens: their list, their state, what they learned, their identity, feedback, export and erasure."""
+"""Citizens: their list, their state, export and erasure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ from api.request_parsing.writes import SingleWrite
 from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport, stream_blocks
 from api.security.permissions import CurrentCaller
-from orchestration.features.identity.flow import read_identity
-from orchestration.features.identity.values import AsOf, Identity, WhoIs
-from orchestration.features.mirror.layout import MirrorOf
-from orchestration.features.mirror.writer import stream_tar, take_snapshot
 from orchestration.mind import state as citizen
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -27,7 +23,7 @@ from schemas.memory import Level, collective_of
 from schemas.mind.state import CitizenPage, CitizenState, StateAsOf, StateChange
 from schemas.operation import ERASES, AsCitizen, Called, May, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
-from schemas.temporal import Instant, KnownMoment, Scope, to_instant
+from schemas.temporal import KnownMoment, Scope, to_instant
 
 
 class ExportRequest(Request):
@@ -102,23 +98,6 @@ async def answer_export(
     return response
 
 
-async def mirror_memory(
-    citizen_id: CitizenId, runtime: OpenRuntime, now: Now, reserved: ReservedExport
-) -> StreamingResponse:
-    """The personal memory as it is now, as a tar of Markdown files (`docs/mirror.md`).
-
-    A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
-    """
-    return await answer_mirror(MirrorOf(Level.N1, citizen_id), runtime, now)
-
-
-async def answer_mirror(of: MirrorOf, runtime: Runtime, now: Instant) -> StreamingResponse:
-    """The mirror of a graph as a tar. Raises NotFound where nothing is stored."""
-    blocks = stream_tar(await take_snapshot(of, runtime.deps, now))
-    name = f'attachment; filename="{of.folder}.tar"'
-    return StreamingResponse(blocks, media_type="application/x-tar", headers={"Content-Disposition": name})
-
-
 async def erase_citizen(
     citizen_id: CitizenId, query: CitizenErasureRequest, writing: SingleWrite
 ) -> ErasureReport:
@@ -127,14 +106,6 @@ async def erase_citizen(
     The copies that it shared are named in the report; `with_copies` takes them along.
     """
     return await erase_and_report({**query.model_dump(), "citizen_id": citizen_id}, EraseCitizen, writing)
-
-
-async def who(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now) -> Identity:
-    """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
-    whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
-    for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
-        whose = whose.with_note(note)
-    return await read_identity(whose, runtime.deps, now)
 
 
 READS: Final = citizen_may("read")
@@ -148,22 +119,20 @@ STATES: Final = group(
     "citizens",
     Operation("list_citizens", "GET /v1/citizens", "List citizens",
               May("any key; it sees only the citizens that it may read"), listed,
-              call=Called(says="One page of the citizens that the key may read; `cursor` is the `next` of "
-                               "the page before.")),
+              call=Called(says="One page of the citizens that the key may read; `cursor` is the `next` of the "
+                               "page before.")),
     Operation("get_state", "GET /v1/citizens/{citizen_id}/state", "Read the state of a citizen", READS, state,
               notes=True,
-              call=Called("state",
-                          "The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as "
-                          "known at `known_at`.")),
+              call=Called("state", "The energy, emotions, goal and drives of the citizen, now or at `as_of_time` "
+                          "as known at `known_at`.")),
     Operation("get_state_history", "GET /v1/citizens/{citizen_id}/state/history", "Read all states of a citizen",
               READS, citizen.state_history,
-              call=Called("state_history",
-                          "One page of the records of the state; `cursor` is the `next` of the page before.")),
+              call=Called("state_history", "One page of the records of the state; `cursor` is the `next` of the "
+                          "page before.")),
     Operation("get_energy", "GET /v1/citizens/{citizen_id}/energy", "Read the energy of a citizen over time",
               READS, citizen.energy_series,
-              call=Called("energy",
-                          "The energy now, and one page of what set it; `cursor` is the `next` of the page "
-                          "before.")),
+              call=Called("energy", "The energy now, and one page of what set it; `cursor` is the `next` of the "
+                          "page before.")),
     Operation("set_state", "PUT /v1/citizens/{citizen_id}/state", "Set the state of a citizen",
               SETS_STATE, set_state, notes=True,
               call=Called(says="Set the fields given, from `valid_at` or now on; the others stay.")),
@@ -172,13 +141,7 @@ FILES: Final = group(
     "citizens",
     Operation("export_citizen", "GET /v1/citizens/{citizen_id}/export", "Export a citizen's memory",
               READS, export_memory, sent=StreamingResponse),
-    Operation("mirror_citizen", "GET /v1/citizens/{citizen_id}/mirror",
-              "Stream a citizen's memory as a tar of files", READS, mirror_memory, sent=StreamingResponse),
     Operation("erase_citizen", "DELETE /v1/citizens/{citizen_id}", "Erase a citizen's memory for good",
               ERASES, erase_citizen,
               call=Called(says="Remove the whole personal memory for good.", takes=EraseCitizen)),
-    Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is", READS, who,
-              call=Called("identity",
-                          "Who the citizen is, or was: the entities that most of its memories point to.",
-                          takes=WhoIs)),
 )  # fmt: skip

@@ -64,8 +64,8 @@ OPERATIONS: Final = group(
     "collectives",
     Operation("list_collectives", "GET /v1/collectives", "List collectives",
               May("any key; it sees only the collectives that it may read"), listed,
-              call=Called(says="One page of the collectives that the key may read; `cursor` is the `next` "
-                               "of the page before.")),
+              call=Called(says="One page of the collectives that the key may read; `cursor` is the `next` of the "
+                               "page before.")),
     Operation("export_collective", "GET /v1/collectives/{collective}/export", "Export a collective",
               READS, export_memory, sent=StreamingResponse),
     Operation("erase_collective", "DELETE /v1/collectives/{collective}", "Erase a collective",

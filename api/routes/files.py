@@ -6,16 +6,11 @@ from hashlib import blake2b
 from typing import Annotated, Final
 
 from fastapi import Depends, Response
-from fastapi.responses import StreamingResponse
 from pydantic import Base64Bytes, Field
 
 from api.asgi.disconnects import unless_caller_leaves
-from api.dependencies import Now, OpenRuntime
-from api.routes.citizens import answer_mirror
 from api.routes.episodes import ACCEPTED, INGESTS, IngestionContext, prefers_async
-from api.security.exports import ReservedExport
 from api.telemetry import metrics
-from orchestration.features.mirror.layout import MirrorOf
 from orchestration.ingestion.file_readers import FileReaders, FilesToRead
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
@@ -24,8 +19,8 @@ from orchestration.ingestion.written_times import read_zone
 from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
-from schemas.memory import Level, graph_fields
-from schemas.operation import Called, Operation, graph_may, group
+from schemas.memory import graph_fields
+from schemas.operation import Called, Operation, group
 from schemas.responses import EpisodeReport, IngestReport
 
 TAKEN: Final = (
@@ -83,17 +78,6 @@ async def ingest_file(
     return context.begin(named, file, [], work)
 
 
-async def mirror_graph(
-    query: GraphRequest, runtime: OpenRuntime, now: Now, reserved: ReservedExport
-) -> StreamingResponse:
-    """The memory of a citizen or a shared graph as it is now, as a tar of Markdown files (`docs/mirror.md`).
-
-    A key may run one export or mirror at a time: a second one is refused with 429 and `Retry-After`.
-    """
-    citizen_id = query.citizen_id if query.level is Level.N1 else None
-    return await answer_mirror(MirrorOf(query.graph_key, citizen_id), runtime, now)
-
-
 async def _read(file: SentFile, task: FilesToRead, context: IngestionContext) -> ParsedFiles:
     """Raises InvalidRequest for a format that is not taken, and when nothing can be read."""
     readers: FileReaders = context.http.app.state.readers
@@ -123,9 +107,5 @@ def _check_taken(form: str | None) -> None:
 OPERATIONS: Final = group(
     "episodes",
     Operation("ingest_file", "POST /v1/files", "Store a file of another program",
-              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED,
-              call=Called(by_hand=True)),
-    Operation("mirror_graph", "GET /v1/files/mirror", "Read a graph as files",
-              graph_may("read"), mirror_graph, sent=StreamingResponse,
-              call=Called("save_mirror", by_hand=True)),
+              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED, call=Called(by_hand=True)),
 )  # fmt: skip

@@ -103,9 +103,8 @@ OPERATIONS: Final = group(
               call=Called("live", "Check that the process answers. Raises Unavailable at once when it does not.",
                           once=True)),
     Operation("get_readiness", "GET /health/ready", "Ask whether requests can be served", PUBLIC, ready,
-              call=Called("health",
-                          "Check that every request can be served. Raises Unavailable at once when not.",
-                          once=True)),
+              call=Called("health", "Check that every request can be served. Raises Unavailable at once when "
+                          "not.", once=True)),
     Operation("get_metrics", "GET /metrics", "Read the metrics", May("upkeep", scope="upkeep"), read_metrics,
               sent=PlainTextResponse),
 )  # fmt: skip

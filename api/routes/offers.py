@@ -48,6 +48,5 @@ async def answer_offer(
 OPERATIONS: Final = group(
     "upkeep",
     Operation("answer_offer", "POST /v1/upkeep/offers/{offer_id}", "Take an offer up, or decline it",
-              graph_may("write"), answer_offer,
-              call=Called(once=True)),
+              graph_may("write"), answer_offer, call=Called(once=True)),
 )  # fmt: skip

@@ -1,10 +1,15 @@
-"""All operations, in the order of the documents."""
+"""All operations, in the order of the documents: those of the core, and those of each feature.
+
+A feature declares its own. What of it needs the door stands in the module of its name in this room.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Final
 
-from api.routes import appetite as intending
 from api.routes import (
     citizens,
     collectives,
@@ -15,33 +20,34 @@ from api.routes import (
     receipts,
     resonance,
     retrieval,
-    revaluations,
     upkeep,
     upkeep_runs,
     validation,
 )
-from api.routes import offers as answering
-from api.routes import rules as checking
-from api.routes import sharing as agreeing
-from orchestration.features.appetite import operations as appetite
-from orchestration.features.contexts import operations as contexts
-from orchestration.features.feedback import operations as feedback
-from orchestration.features.identity import operations as identity
-from orchestration.features.imagination import operations as imagination
-from orchestration.features.offers import operations as offers
-from orchestration.features.replay import operations as replay
-from orchestration.features.rules import operations as rules
-from orchestration.features.sharing import operations as sharing
-from orchestration.features.situation import operations as situation
-from orchestration.features.withholding import operations as withholding
-from schemas.operation import collect
+from orchestration.features.registry import FEATURES
+from schemas.operation import Operation, collect
 
-BEFORE: Final = collect(retrieval.OPERATIONS, resonance.OPERATIONS, sharing.OPERATIONS, agreeing.OPERATIONS)
+
+def _of_features() -> Iterator[Operation]:
+    """They are found by name: a feature that is not there has none."""
+    for feature in FEATURES.all:
+        if Path(__file__).with_name(f"{feature.name}.py").is_file():
+            yield from import_module(f"api.routes.{feature.name}").OPERATIONS
+        yield from feature.operations
+
+
+BEFORE: Final = collect(retrieval.OPERATIONS, resonance.OPERATIONS, tuple(_of_features()))
+"""Those that come before memories and links."""
 AFTER: Final = collect(
-    receipts.OPERATIONS, episodes.OPERATIONS, files.OPERATIONS,
-    citizens.STATES, identity.LEARNED, citizens.FILES, identity.COMPARED, feedback.OPERATIONS,
-    appetite.OPERATIONS, intending.OPERATIONS, collectives.OPERATIONS, contexts.OPERATIONS, imagination.OPERATIONS,
-    replay.OPERATIONS, checking.OPERATIONS, rules.OPERATIONS, situation.OPERATIONS, revaluations.OPERATIONS,
-    upkeep.OPERATIONS, upkeep_runs.OPERATIONS, offers.OPERATIONS, answering.OPERATIONS,
-    withholding.QUARANTINES, withholding.POLICIES, validation.OPERATIONS, keys.OPERATIONS, health.OPERATIONS,
-)  # fmt: skip
+    receipts.OPERATIONS,
+    episodes.OPERATIONS,
+    files.OPERATIONS,
+    citizens.STATES,
+    citizens.FILES,
+    collectives.OPERATIONS,
+    upkeep.OPERATIONS,
+    upkeep_runs.OPERATIONS,
+    validation.OPERATIONS,
+    keys.OPERATIONS,
+    health.OPERATIONS,
+)

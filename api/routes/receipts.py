@@ -68,7 +68,6 @@ OPERATIONS: Final = group(
     "receipts",
     Operation("get_receipt", "GET /v1/receipts/{command_id:path}", "Read the receipt of a command",
               May("citizen:ID:read or LEVEL:read", _needs), read,
-              call=Called("receipt",
-                          "The receipt of an applied command. Raises NotFound if there is none: a refused "
-                          "command leaves none.")),
+              call=Called("receipt", "The receipt of an applied command. Raises NotFound if there is none: a "
+                          "refused command leaves none.")),
 )  # fmt: skip

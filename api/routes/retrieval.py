@@ -8,8 +8,8 @@ from fastapi import Response
 
 from api.dependencies import Now, OpenRuntime
 from api.telemetry import metrics
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.options import budget_of
 from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
@@ -50,7 +50,6 @@ OPERATIONS: Final = group(
     Operation("retrieve", "POST /v1/retrieve", "Ask a question", ASKS, retrieve, gives=StreamAnswer,
               call=Called(once="apply_feedback", reads=stream_of)),
     Operation("wake", "POST /v1/wake", "Wake from a state, without a question", ASKS, wake, gives=StreamAnswer,
-              call=Called(says="The part of a citizen's memory that fits its state: the given one, else the"
-                               " kept or derived one.",
-                          once="apply_feedback", reads=stream_of)),
+              call=Called(says="The part of a citizen's memory that fits its state: the given one, else the kept "
+                               "or derived one.", once="apply_feedback", reads=stream_of)),
 )  # fmt: skip

@@ -28,6 +28,6 @@ OPERATIONS: Final = group(
     "mind",
     Operation("check_rules", "POST /v1/rules/check", "Check an action against rules",
               CHECKS, check_rules, notes=True,
-              call=Called(says="Whether an action may be done by the citizen's rules: `allow`, `warn`, "
-                               "`block` or `unchecked`.", once=True)),
+              call=Called(says="Whether an action may be done by the citizen's rules: `allow`, `warn`, `block` "
+                               "or `unchecked`.", once=True)),
 )  # fmt: skip

@@ -25,7 +25,6 @@ OPERATIONS: Final = group(
     "sharing",
     Operation("get_agreement", "GET /v1/memories/{level}/{memory_id:path}/agreement",
               "See how far citizens agree on a memory", of_record("read", "LEVEL:read"), agreement,
-              call=Called("agreement",
-                          "How far the citizens agree on a shared memory: who holds it, who has a copy, who"
-                          " contests it.")),
+              call=Called("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
+                          "copy, who contests it.")),
 )  # fmt: skip

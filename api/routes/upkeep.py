@@ -68,15 +68,14 @@ OPERATIONS: Final = group(
     "upkeep",
     Operation("sweep", "POST /v1/upkeep/sweep", "Look for faults in the graphs",
               May("upkeep, and citizen:ID:read or LEVEL:read", scope="upkeep"), sweep_graphs, gives=SweepAnswer,
-              call=Called(says="Check whole graphs and report their state; with `limit` one batch, and "
-                               "`next` for the following one.")),
+              call=Called(says="Check whole graphs and report their state; with `limit` one batch, and `next` "
+                               "for the following one.")),
     Operation("get_quality", "GET /v1/upkeep/quality", "Read the quality of graphs over time",
               May("citizen:ID:read or LEVEL:read"), quality,
-              call=Called("quality",
-                          "What sweeps of each whole graph found, oldest first; `fallen_from` is set where "
-                          "the grade fell.")),
+              call=Called("quality", "What sweeps of each whole graph found, oldest first; `fallen_from` is set "
+                          "where the grade fell.")),
     Operation("repair", "POST /v1/upkeep/repair", "Repair a finding of a sweep",
               May("upkeep, and citizen:ID:write or LEVEL:write", _repair_needs, scope="upkeep"), repair,
-              call=Called(says="Run the repair task of a finding. `gone`: the record changed since, and "
-                               "nothing was done.")),
+              call=Called(says="Run the repair task of a finding. `gone`: the record changed since, and nothing "
+                               "was done.")),
 )  # fmt: skip

@@ -166,15 +166,13 @@ OPERATIONS: Final = group(
               call=Called("upkeep_run", "One run, by its id.")),
     Operation("run_upkeep", "POST /v1/upkeep/run", "Run jobs of upkeep now",
               RUNS_JOBS, run_now,
-              call=Called(says="Run jobs now; with `dry_run` only say what they would do. Raises Conflict "
-                               "when another run goes on.", once=True)),
+              call=Called(says="Run jobs now; with `dry_run` only say what they would do. Raises Conflict when "
+                               "another run goes on.", once=True)),
     Operation("undo_upkeep_run", "POST /v1/upkeep/runs/{run_id}/undo", "Take a run of upkeep back", BY_ID, undo,
-              call=Called("undo_upkeep",
-                          "Take a whole run back; `errors` names what somebody else has changed since, and "
-                          "was left.")),
+              call=Called("undo_upkeep", "Take a whole run back; `errors` names what somebody else has changed "
+                          "since, and was left.")),
     Operation("get_own_upkeep", "GET /v1/citizens/{citizen_id}/upkeep", "Read which upkeep a citizen wants",
-              citizen_may("read"), own,
-              call=Called("own_upkeep", "Which upkeep the citizen asks for itself.")),
+              citizen_may("read"), own, call=Called("own_upkeep", "Which upkeep the citizen asks for itself.")),
     Operation("set_own_upkeep", "PUT /v1/citizens/{citizen_id}/upkeep", "Say which upkeep a citizen wants",
               May("citizen:ID:write; also :erase to name the job that erases", _own_needs, first="write"),
               set_own,

@@ -19,6 +19,5 @@ async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationRe
 OPERATIONS: Final = group(
     "validation",
     Operation("validate_link", "POST /v1/validation/link", "Check a link without storing it",
-              ANY_KEY, validate_link,
-              call=Called(by_hand=True)),
+              ANY_KEY, validate_link, call=Called(by_hand=True)),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestration.dependencies import Deps
+from orchestration.feature import Keeper
 from orchestration.features.registry import FEATURES
 from orchestration.mind.stream_notes import store_notes
 from orchestration.writing.erasure import ErasedStore, finish_broken_off
@@ -31,7 +32,6 @@ from substrate.store.note_buffer import NoteBuffer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from api.runtime.mirroring import MirrorKeeper
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Runtime(NamedTuple):
     settings: Settings
     deps: Deps
     engine: EmbeddedEngine | None
-    keeper: MirrorKeeper | None = None
+    keeper: Keeper | None = None
 
     async def moment(self) -> Instant:
         """The moment of a write or a question, by the clock of the engine's host."""
@@ -93,7 +93,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             connection, model=embedder.model, dimension=embedder.dimension, likeness=settings.store.likeness
         )
         await connection.ping()
-        keeper = None if settings.store.mirror is None else _make_keeper(settings.store.mirror)
+        keeper = None if settings.store.mirror is None else FEATURES.make_keeper(settings.store.mirror)
         deps = Deps(
             connection,
             graphs,
@@ -161,15 +161,11 @@ async def open_store(
             await engine.stop()
 
 
-def _make_keeper(directory: Path) -> MirrorKeeper:
-    from api.runtime.mirroring import MirrorKeeper  # noqa: PLC0415  (few keep mirrors, and it reads Markdown)
-
-    return MirrorKeeper(directory)
-
-
 async def _erase_elsewhere(deps: Deps, graph: str | None, directory: Path) -> None:
     """Reach the mirror that an interrupted erasure noted, where no setting names one."""
-    await _make_keeper(directory).erased(deps, graph, directory)
+    keeper = deps.features.make_keeper(directory)
+    if keeper is not None:
+        await keeper.erased(deps, graph, directory)
 
 
 def _erased_store(deps: Deps, engine: EmbeddedEngine | None) -> ErasedStore:

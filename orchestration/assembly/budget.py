@@ -1,17 +1,23 @@
-"""A number of tokens that an answer may have, and a stream with fewer of its memories and links. Pure."""
+"""A number of tokens that an answer may have, a stream with fewer memories, and a memory with less text. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from math import ceil
 from typing import Any, Final, NamedTuple
 
 from orchestration.ranking.candidates import Key
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.intention import StreamRequest
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
+from schemas.mind.appetite import IntendRequest
 from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
 from schemas.stream_forms import all_memories, graph_node, moments_of
 from schemas.stream_parts import GraphNode
+from substrate.inference import tokens
+from substrate.language.text import query_words, stem, stems
 
 COMPACT_TOKENS: Final = 1500
 """The most tokens of a compact text, and of an answer to `recall` and `wake`, where none are named."""
@@ -27,6 +33,13 @@ class Budget(NamedTuple):
     def cost(self, node: ConsciousnessNode) -> int:
         """Tokens of a memory in a plain list: its speaker or name, and its text."""
         return self.count(f"{node.speaker or node.name}: {node.description}")
+
+
+def budget_of(request: StreamRequest | IntendRequest) -> Budget | None:
+    """The tokens that an answer may have; None where it is not limited."""
+    if request.max_tokens is None:
+        return None
+    return Budget(request.max_tokens, tokens.counter(), tokens.counter_name())
 
 
 def key_of(record: ConsciousnessNode | ConsciousnessRelationship) -> Key:
@@ -127,3 +140,85 @@ def _drawn(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) ->
         own = shown.get(moments_of(node)) or shown.get((node.graph_key, node.node_id))
         if own is not None:
             yield graph_node(own, node.activation_tier)
+
+
+_WORD: Final = re.compile(r"\w+")
+_STEPS: Final = 24
+"""So many places of a text are looked at."""
+LEAST_PART: Final = 40
+"""So many characters of a memory are told at least."""
+
+
+def stems_of(question: str) -> frozenset[str]:
+    """The stems of the words of a question that say something."""
+    return frozenset(map(stem, query_words(question)))
+
+
+def shares_words(node: ConsciousnessNode, words: Collection[str]) -> bool:
+    """Whether its name and its text have two words of these stems, or the only one; not where there is none."""
+    return len(stems(f"{node.name} {node.description}").intersection(words)) >= min(2, len(words)) > 0
+
+
+def excerpt(node: ConsciousnessNode, most: int, words: Collection[str]) -> ConsciousnessNode:
+    """The memory with at most so many characters of its text, and where they stand in the whole.
+
+    `words`: the stems of the question. Of two parts with as many of them the earlier is taken.
+    """
+    text = node.description
+    if len(text) <= most:
+        return node
+    start, end = best_part(text, max(1, most), words)
+    before, length = (node.passage.start, node.passage.length) if node.passage else (0, len(text))
+    place = Passage(start=before + start, end=before + end, length=length)
+    return node.model_copy(update={"description": text[start:end], "passage": place})
+
+
+def cut_to_room(
+    node: ConsciousnessNode, room: int, words: Collection[str], cost: Callable[[ConsciousnessNode], int]
+) -> ConsciousnessNode:
+    """The memory with so much of its text as costs no more than the room, and at least its least part.
+
+    Where not even that fits, its name is cut as well.
+    """
+    cut, most = node, len(node.description)
+    while (spent := cost(cut)) > room and most > LEAST_PART:
+        most = max(LEAST_PART, min(most - 1, int(most * max(0.3, 0.95 * room / spent))))
+        cut = excerpt(node, most, words)
+    if spent > room and len(cut.name) > LEAST_PART:
+        name = f"{cut.name[:LEAST_PART]}…"
+        cut = cut.model_copy(update={"name": name, "shortened": (*cut.shortened, "name")})
+    return cut
+
+
+def without_field(node: ConsciousnessNode, name: str) -> ConsciousnessNode:
+    """The memory without an optional field; it says so."""
+    blank = node.defaults()[name]
+    return node.model_copy(update={name: blank, "shortened": (*node.shortened, name)})
+
+
+def best_part(text: str, most: int, words: Collection[str]) -> tuple[int, int]:
+    """Where the part with the most words of the question begins and ends; it begins and ends between words."""
+    found = [word.span() for word in _WORD.finditer(text) if stem(word[0].lower()) in words] if words else []
+    step = max(1, most // 4, len(text) // _STEPS)
+    starts = [
+        0,
+        *chain.from_iterable((max(0, begin - most // 4), begin) for begin, _ in found),
+        *range(step, max(step, len(text) - most), step),
+    ]
+
+    def worth(start: int) -> tuple[int, int]:
+        end = start + most if start + most >= len(text) else start + most - most // 4  # what they ask for follows
+        inside = Counter(text[a:b].lower() for a, b in found if start <= a and b <= end)
+        return len(inside), -start
+
+    place = max(starts, key=worth)
+    gap = text.find(" ", place - 1) if place else -1
+    start = gap + 1 if 0 <= gap <= place + 30 else place
+    return start, _word_end(text, start, min(len(text), start + most))
+
+
+def _word_end(text: str, start: int, end: int) -> int:
+    if end == len(text) or text[end].isspace():
+        return end
+    gap = text.rfind(" ", start + 1, end)
+    return gap if gap > start and end - gap <= 30 else end

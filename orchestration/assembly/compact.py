@@ -7,9 +7,8 @@ from functools import lru_cache, partial
 from itertools import chain, repeat, zip_longest
 from typing import Final, NamedTuple
 
-from orchestration.assembly.budget import Budget
+from orchestration.assembly.budget import Budget, cut_to_room, shares_words
 from orchestration.assembly.displayed_text import attribution, one_line
-from orchestration.assembly.excerpt import cut_to_room, shares_words
 from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source

@@ -13,9 +13,8 @@ from typing import Final, NamedTuple, Protocol
 
 import orjson
 
-from orchestration.assembly.budget import COMPACT_TOKENS, Budget, key_of, reduced
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget, cut_to_room, key_of, reduced, without_field
 from orchestration.assembly.compact import tell
-from orchestration.assembly.excerpt import cut_to_room, without_field
 from orchestration.assembly.sent_form import (
     FULL_TOKENS,
     LINKED,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from orchestration.assembly.options import StreamOptions
 from orchestration.metadata_enrichment import NO_CONTESTS, Contests, enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.decay import NO_DECAY, Decay
@@ -20,11 +19,11 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.ranking.confidence import Answer
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import spread_over_weeks
-from orchestration.traversal.graph import build_graph
-from orchestration.traversal.kept_values import KeptValues
+from orchestration.traversal.graph import KeptValues, build_graph
 from orchestration.traversal.paths import Identity
+from orchestration.traversal.probability import State
 from orchestration.validation import memory_verdicts, metadata_report
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.intention import Plurality, RetrievalIntention, StateBasedRetrieval
 from schemas.language_model import ModelCall
 from schemas.memory import (
     ConsciousnessNode,
@@ -46,11 +45,59 @@ from schemas.stream import (
     QueryTiming,
 )
 from schemas.stream_parts import GraphEdge, ResolutionPattern
+from schemas.temporal import TemporalMode
 from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions
 
 LINKS_PER_LEVEL: Final = 200
 EMOTIONAL_THEMES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """How a stream is assembled.
+
+    `graphs`: how many are asked. `limit` is per query and level. Links are weighed from `state`.
+    """
+
+    request_id: str
+    citizen_id: str
+    mode: TemporalMode
+    levels: tuple[Level, ...]
+    graphs: int
+    limit: int
+    explain: bool
+    require_valid: bool
+    state: State
+    plurality: Plurality | None = None
+
+
+def intention_options(intention: RetrievalIntention) -> StreamOptions:
+    state = State(intention.current_goal, intention.current_emotions)
+    return _options(intention, intention.temporal_mode, state)
+
+
+def state_options(state: StateBasedRetrieval, woken_from: State) -> StreamOptions:
+    """`woken_from`: the state of the request, with what it left out."""
+    past = state.as_of_time is not None or state.known_at is not None
+    mode = TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT
+    return _options(state, mode, woken_from)
+
+
+def _options(request: RetrievalIntention | StateBasedRetrieval, mode: TemporalMode, state: State) -> StreamOptions:
+    own_id = request.intention_id if isinstance(request, RetrievalIntention) else request.state_id
+    return StreamOptions(
+        request_id=own_id,
+        citizen_id=request.citizen_id,
+        mode=mode,
+        levels=tuple(dict.fromkeys(map(level_of, request.graphs))),
+        graphs=len(request.graphs),
+        limit=request.max_results_per_level,
+        explain=request.explain,
+        require_valid=request.require_valid,
+        state=state,
+        plurality=request.plurality,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,20 +214,18 @@ def _strongest_links(
         for link in candidates.links.values()
         if (link.graph_key, link.source) in present and (link.graph_key, link.target) in present
     ]
+    energies, confidences, ids = (column_of(between, column) for column in ("energy", "confidence", "id"))
+
+    def by_strength(place: int) -> tuple[float, str]:
+        return -float(energies[place]) * float(confidences[place]), ids[place]
+
     links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
-    for link in _by_strength(between):
+    for place in sorted(range(len(between)), key=by_strength):
+        link = between[place]
         of_level = links[level_of(link.graph_key)]
         if len(of_level) < LINKS_PER_LEVEL:
             of_level.append(link)
     return links
-
-
-def _by_strength(links: Sequence[CandidateLink]) -> list[CandidateLink]:
-    energy, confidence, ids = (column_of(links, column) for column in ("energy", "confidence", "id"))
-    order = sorted(
-        range(len(links)), key=lambda place: (-float(energy[place]) * float(confidence[place]), ids[place])
-    )
-    return [links[place] for place in order]
 
 
 def assemble(
@@ -215,6 +260,11 @@ def assemble(
         if earlier in whole.nodes and later in whole.nodes
     ]
     graph = build_graph(nodes, whole_tiers, links, options.state, kept=kept)
+    places: dict[Identity, int] = {}
+    for place, score in enumerate(whole.order):
+        places.setdefault(score.key[:2], place)
+    # of the links found, and of those that lead from what is in focus to what was not found
+    weighed = {(link.graph_key, link.link_id, link.version): link for link in (*links, *report.on_mind)}
     return ConsciousnessStream(
         intention_id=options.request_id,
         citizen_id=options.citizen_id,
@@ -229,7 +279,7 @@ def assemble(
         activation_tiers=whole_tiers,
         traversal_graph=graph,
         energy_feedback_potential=energy.energy_feedback_potential(links),
-        relative_potential=_relative_potential(whole, report.on_mind),
+        relative_potential=round(energy.relative_potential(weighed.values(), places), 6),
         energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
         temporal_dissonances=(
             *detect_temporal_dissonances(nodes, options.mode),
@@ -245,15 +295,6 @@ def assemble(
         model_calls=tuple(report.model_calls),
         learned=report.learned if options.explain else None,
     )
-
-
-def _relative_potential(whole: StreamContent, on_mind: Iterable[ConsciousnessRelationship]) -> float:
-    """That of the links found, and of those that lead from what is in focus to what was not found."""
-    places: dict[Identity, int] = {}
-    for place, score in enumerate(whole.order):
-        places.setdefault(score.key[:2], place)
-    links = {(link.graph_key, link.link_id, link.version): link for link in (*whole.all_links(), *on_mind)}
-    return round(energy.relative_potential(links.values(), places), 6)
 
 
 def is_bare(node: ConsciousnessNode) -> bool:

@@ -1,30 +1,30 @@
-"""The six queries of an intention: likeness and traversal in each graph of three levels."""
+"""The queries of an intention: likeness and traversal in each graph, and one more for plural candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import combinations
 from typing import Any, Final
 
 from orchestration.dependencies import FAR
-from orchestration.graph_queries.execution import QueryRequest
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.filters import Fewest
-from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
-from orchestration.question.reading import ASKING, Question, instruction_words
-from orchestration.question.requests import Request
+from orchestration.question.reading import ASKING, Question, Request, instruction_words
 from orchestration.question.time_expressions import NamedPeriod
-from schemas.intention import RetrievalIntention
+from orchestration.ranking.plurality import DAY, seeded_numbers
+from schemas.intention import Filters, Plural, Plurality, RetrievalIntention
 from schemas.memory import GraphKey
-from schemas.temporal import Scope
+from schemas.temporal import Instant, Scope
 from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.language.text import name_key, search_form, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
-from substrate.store.filters import felt_values
+from substrate.store.filters import EVERY_MEMORY, felt_values, filter_values
+from substrate.store.search import ID, NODE_START
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -267,3 +267,66 @@ def _build_word_queries(lexicon: Lexicon) -> list[str]:
     pairs = combinations(forms, 2) if all(is_common(term, lexicon) for term in terms) else ()
     both = "|".join(f"({form} {other})" for form, other in pairs)
     return [both, "|".join(forms)] if both else ["|".join(forms)]
+
+
+_NEW_EACH_TIME = {"collectives", "intention_id", "state_id", "generated_at", "generated_by"}
+_PRESENTATION = {"explain", "form", "max_tokens", "parts"}
+
+
+def lot_seed(request: Plural) -> str:
+    """The seed of the lots: the request without what is new each time it is sent and how the answer is shown."""
+    return request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)
+
+
+def build_pool_query(
+    request: Plural,
+    plurality: Plurality,
+    target: GraphTarget,
+    words: Sequence[str],
+    *,
+    values: Mapping[str, Any],
+    moment: Instant,
+) -> QueryRequest:
+    """The query for the three pools of one graph.
+
+    `values`: the parameters of time scope and filters. A memory is recent as seen from `moment`.
+    """
+    pool_values = {
+        **values,
+        **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
+        "words": "|".join(words),
+        "lots": seeded_numbers(f"{target.key}|{lot_seed(request)}"),
+        "recent_from": moment - int(plurality.recent_days * DAY),
+    }
+    return QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, pool_values)
+
+
+async def draw(
+    request: Plural,
+    targets: Iterable[tuple[GraphTarget, Sequence[str]]],
+    bounds: Mapping[str, int],
+    filters: Filters | None,
+) -> list[QueryResult]:
+    """The pools of each graph, given with its discriminative terms.
+
+    `bounds`: the parameters of the time scope. Empty when the request asks for no plurality.
+    """
+    if request.plurality is None:
+        return []
+    values, moment = {**bounds, **EVERY_MEMORY, **filter_values(filters)}, bounds["valid_from"]
+    requests = [
+        build_pool_query(request, request.plurality, target, words, values=values, moment=moment)
+        for target, words in targets
+    ]
+    return await run_all(requests)
+
+
+def memory_columns(result: QueryResult) -> list[Sequence[Any]]:
+    """The memories of a result, each in the order of `NODE_COLUMNS`."""
+    return [row[NODE_START:] for row in result.rows]
+
+
+def memory_ids(results: Iterable[QueryResult], graph: GraphKey) -> list[str]:
+    """The ids of the memories of one graph."""
+    own = [result for result in results if result.key == graph]
+    return [row[ID] for result in own for row in result.rows]

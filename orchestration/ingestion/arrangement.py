@@ -33,7 +33,7 @@ from orchestration.ingestion.episodes import (
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
 from orchestration.ingestion.formats.parsed import move
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
-from orchestration.ranking.sessions import SESSION_GAP
+from orchestration.ranking.times import SESSION_GAP
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Correct, Relate, Retract, Supersede, Unrelate
 from schemas.memory import GraphKey, Source

@@ -10,15 +10,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
+from functools import cache
 from typing import Final
 
 from orchestration.question.answer_kind import AskedKind, asked_kind, same_attributes
 from orchestration.question.languages import asking_patterns, single_blanks
-from orchestration.question.requests import Request, asks, read_request
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
 from schemas.temporal import to_instant
 from substrate.language.languages import Language
+from substrate.language.text import any_of, likeliest, pattern_of
 
 ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
@@ -30,6 +32,103 @@ _ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked"
 def instruction_words() -> str:
     """The full-text query for turns that may tell a preference or a rule that nobody has read in them."""
     return "|".join(Language.gather("telling.searched"))
+
+
+REQUEST_READ: Final = 2000
+"""Only so many characters of a text are read."""
+LEAST_STATEMENT: Final = 4
+"""A text that asks nothing is a statement from so many function words on; with fewer it is a list of words."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_APOSTROPHE: Final = str.maketrans("’‘ʼ", "'''")
+
+
+class Request(Enum):
+    """`NONE`: the text asks for what is remembered. `POSSIBLE`: for that, or for what anybody may know."""
+
+    NONE = "none"
+    POSSIBLE = "possible"
+    SURE = "sure"
+
+
+def read_request(text: str) -> Request:
+    """Whether a standing instruction of the asker shapes the answer to this text.
+
+    A text of several sentences is a request when one of them asks for something and none for what was said before.
+    """
+    read = text[:REQUEST_READ].translate(_APOSTROPHE)
+    spoken = question_language(read)
+    if pattern_of(spoken.code, "requests.recalling").search(read.lower()):
+        return Request.NONE
+    parts = [part for part in _SENTENCE_END.split(read.strip()) if _WORD.search(part)]
+    asked = [_read_question(part, spoken) for part in parts if _asks(part, spoken)]
+    if asked:
+        return max(asked, key=list(Request).index)
+    if any(_bids(part.lower(), spoken.code) for part in parts):
+        return Request.SURE
+    words = _WORD.findall(read.lower())
+    tells = sum(word in spoken.telling.function_words for word in words) >= LEAST_STATEMENT
+    return Request.SURE if tells else Request.NONE
+
+
+def asked_to_forget(text: str) -> str | None:
+    """What a text asks to forget or to erase, in its words; None when it asks for no such thing."""
+    read = text[:REQUEST_READ].translate(_APOSTROPHE).lower()
+    for patterns in asking_patterns(read):
+        if found := patterns["forget"].search(read):
+            return next(group for group in found.groups() if group).strip()
+    return None
+
+
+def asks(text: str) -> bool:
+    """Whether one of the sentences of a text is a question."""
+    read = text[:REQUEST_READ].translate(_APOSTROPHE)
+    spoken = question_language(read)
+    return any(_asks(part, spoken) for part in _SENTENCE_END.split(read.strip()))
+
+
+def question_language(text: str) -> Language:
+    """The language whose function and question words are most frequent; the default when undecided."""
+    found = _WORD.findall(text[:REQUEST_READ].lower())
+    return likeliest(found, Language.all(), _asking_words)
+
+
+def _asking_words(language: Language) -> frozenset[str]:
+    return language.telling.function_words.union(language.requests["questions"])
+
+
+def _asks(part: str, spoken: Language) -> bool:
+    """Whether a sentence is a question: by its mark, or by its first word."""
+    first = _WORD.search(part.lower())
+    is_opened = first is not None and first[0].partition("'")[0] in spoken.requests["questions"]
+    return is_opened or part.rstrip().endswith(("?", "？"))
+
+
+def _bids(lower: str, code: str) -> bool:
+    """Whether a sentence in small letters opens as a request, or asks for help."""
+    return (
+        _opening(code).match(lower) is not None or pattern_of(code, "requests.helping").search(lower) is not None
+    )
+
+
+def _read_question(part: str, spoken: Language) -> Request:
+    lower, code = part.lower(), spoken.code
+    if _bids(lower, code):
+        return Request.SURE
+    if any(pattern_of(code, f"requests.{name}").search(lower) for name in ("past", "own")):
+        return Request.NONE
+    named, choice = spoken.patterns.get("named"), spoken.patterns.get("choice")
+    if named and re.search(named, part):  # the subject may be a name: "what does Noreen drive?"
+        return Request.NONE
+    is_general = (choice and re.match(choice, lower)) or pattern_of(code, "requests.general").search(lower)
+    return Request.SURE if is_general else Request.POSSIBLE
+
+
+@cache
+def _opening(code: str) -> re.Pattern[str]:
+    requests = Language.of(code).requests
+    return re.compile(rf"\W*(?:{any_of(requests['polite'])}\W+)*{any_of(requests['bids'])}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,9 @@ from orchestration.ranking.instructions import (
 )
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.relevance import word_relevance
-from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.texts import told_by
-from orchestration.ranking.times import period_fits, seeking_fits
+from orchestration.ranking.times import Sessions, period_fits, seeking_fits, session_numbers, with_answers
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import GraphKey
 from substrate.language.text import name_key, stems, words

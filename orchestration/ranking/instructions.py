@@ -11,8 +11,7 @@ from orchestration.appraisal.standing_rules import (
     matter_of,
 )
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import ANSWERING, ASKING, Question
-from orchestration.question.requests import Request
+from orchestration.question.reading import ANSWERING, ASKING, Question, Request
 from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.texts import told_by
 from schemas.memory import Level

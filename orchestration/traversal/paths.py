@@ -233,16 +233,13 @@ def emotional_consistency(emotions: Sequence[Mapping[str, float] | None]) -> flo
     count as 0.
     """
     maps = [normal_emotions(vector or {}) for vector in emotions]
-    pairs = list(pairwise(maps))
-    if not pairs:
+    if len(maps) < 2:
         return 1.0
-    return sum(_emotion_likeness(one, other) for one, other in pairs) / len(pairs)
-
-
-def _emotion_likeness(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    if not any(one.values()) and not any(other.values()):
-        return 1.0
-    return cosine_similarity(one, other)
+    cosines: list[float] = []
+    for one, other in pairwise(maps):
+        felt = any(one.values()) or any(other.values())
+        cosines.append(cosine_similarity(one, other) if felt else 1.0)
+    return sum(cosines) / len(cosines)
 
 
 def lexical_text(node: ConsciousnessNode) -> str:

@@ -40,18 +40,6 @@ def goal_match(one: str | None, other: str | None) -> float:
     return PART_OF_GOAL if one in other or other in one else OTHER_GOAL
 
 
-def probability(
-    *, energy: Numbers, goal: Numbers, resonance: Numbers, confidence: Numbers, transfer: Numbers
-) -> Array:
-    """0.3 energy + 0.2 goal + 0.3 resonance + 0.1 confidence + 0.1 transfer, in [0, 1] (003, component 5b).
-
-    Each is a number in [0, 1] or an array with one for each link. `goal` is a `goal_match`, `resonance` the cosine
-    of emotions.
-    """
-    weighted = ENERGY * energy + GOAL * goal + EMOTION * resonance + CONFIDENCE * confidence + TRANSFER * transfer
-    return np.clip(weighted, 0.0, 1.0)
-
-
 def columns_needed(state: State) -> tuple[str, ...]:
     """The columns of links that `traversal_probabilities` reads for this state."""
     return (*NUMBERS, *(("goal",) if state.goal else ()), *(("emotion_vector",) if state.emotions else ()))
@@ -61,7 +49,9 @@ def traversal_probabilities(links: Mapping[str, Sequence[Any]], state: State = N
     """The probability, in [0, 1], that each link is followed from this state; one rule for spreading and for
     paths.
 
-    `links`: the columns that `columns_needed` names, each with one value for each link.
+    0.3 energy + 0.2 goal + 0.3 resonance + 0.1 confidence + 0.1 transfer (003, component 5b), where goal is a
+    `goal_match` and resonance the cosine of emotions. `links`: the columns that `columns_needed` names, each with
+    one value for each link.
     """
     energy, confidence, transfer = (
         np.fromiter(map(float, links[name]), np.float64, len(links[name])) for name in NUMBERS
@@ -73,4 +63,5 @@ def traversal_probabilities(links: Mapping[str, Sequence[Any]], state: State = N
     resonance: Numbers = 0.0
     if state.emotions:
         resonance = cosine_similarities(links["emotion_vector"], normal_emotions(state.emotions))
-    return probability(energy=energy, goal=goal, resonance=resonance, confidence=confidence, transfer=transfer)
+    weighted = ENERGY * energy + GOAL * goal + EMOTION * resonance + CONFIDENCE * confidence + TRANSFER * transfer
+    return np.clip(weighted, 0.0, 1.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -21,7 +21,7 @@ from orchestration.upkeep.job import Job, JobContext
 from orchestration.upkeep.rounds import OnRun, place_of
 from orchestration.upkeep.runner import Place, Watch, is_run_in, run_job, show_job, upkeep_deps, view
 from schemas.collectives import owner_of
-from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate
+from schemas.commands import CHANGES, ChangeCommand, subject_of
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level, Source, graph_fields, graph_key
 from schemas.temporal import to_datetime
@@ -37,8 +37,7 @@ WAIT_S: Final = 20.0
 """So long an ordered run waits: a background run gives way after its page, the lease of a dead holder ends."""
 GRAPHS_AT_ONCE: Final = 8
 ERRORS_KEPT: Final = 100
-_OF_LINKS: Final = ("relate", "supersede_link", "correct_link", "unrelate", "resolve_link", "undo_link")
-_NEW: Final[Mapping[str, type[Retract | Unrelate]]] = {"remember": Retract, "relate": Unrelate}
+_NEW: Final = ("remember", "relate")
 
 type Reaches = Callable[[Place], bool]
 """Whether somebody may reach the graph of a place."""
@@ -289,13 +288,14 @@ def undoing(change: Change, receipt: StoredReceipt, run_id: str, target: Target)
         "id": change.target,
         "source": Source(change.source or Source.UPKEEP),
     }
+    subject = subject_of(change.command)
     if change.command in _NEW:
         # From its beginning on: what a run made may have ended long ago.
         began = None if receipt.valid_at is None else to_datetime(receipt.valid_at)
         version = receipt.version if target.version is None else target.version
-        return _NEW[change.command](**common, effective_at=began, expected_version=version)
-    kind = UndoLink if change.command in _OF_LINKS else Undo
-    return kind(**common, undoes=change.command_id)
+        common |= {"effective_at": began, "expected_version": version}
+        return CHANGES["retract", subject](**common)
+    return CHANGES["undo", subject](**common | {"undoes": change.command_id})
 
 
 async def read_own(citizen_id: str, deps: Deps) -> OwnUpkeep:

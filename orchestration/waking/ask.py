@@ -11,8 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from orchestration.assembly.options import state_options
-from orchestration.assembly.stream import RetrievalReport, assemble
+from orchestration.assembly.stream import RetrievalReport, assemble, state_options
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import run_all
 from orchestration.graph_queries.existing_graphs import View, open_view

@@ -10,8 +10,7 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryKind, QueryRequest
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.plural_pools import build_pool_query
-from orchestration.graph_queries.six_queries import MIN_POOL
+from orchestration.graph_queries.six_queries import MIN_POOL, build_pool_query
 from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
 from orchestration.waking.scoring import WakingState

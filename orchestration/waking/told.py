@@ -19,7 +19,7 @@ from orchestration.mind.derived_state import is_own
 from orchestration.question.reading import ASKING
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.plurality import DAY, recency
-from orchestration.ranking.sessions import SESSION_GAP
+from orchestration.ranking.times import SESSION_GAP
 from orchestration.waking.scoring import OTHER_PERSON_SHARE, WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
 from schemas.memory import SOLVING, ResolutionState

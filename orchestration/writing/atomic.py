@@ -28,7 +28,6 @@ from orchestration.writing import (
 from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.part_simulation import PartSimulation
 from orchestration.writing.parts import Together
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
 from schemas.commands import Command, Remember, Undoing, WriteReceipt
@@ -168,7 +167,7 @@ async def _attempt(
     if not _is_fresh(named, together, stored):
         return None
     times = WriteTimes(now, max(now, stored.last_change + 1))
-    simulated = PartSimulation(stored, times, retry.appraisals)
+    simulated = Simulation(stored, times, retry.appraisals)
     outcomes = [simulated.simulate(command, together.get(command.command_id)) for command in named]
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
         return [_refused_or_withheld(*pair, stored) for pair in zip(named, outcomes, strict=True)]
@@ -204,7 +203,7 @@ def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], s
         each = together.get(command_id)
         if each is None or each.undoes is None or not isinstance(command, Undoing):
             continue
-        records_now = (stored.links if simulation.writes_to_link(command) else stored.memories).get(command.id)
+        records_now = stored.by_subject(command.subject).get(command.id)
         if last_commands(() if records_now is None else records_now.records) != each.seen:
             return False
     return True

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from schemas.commands import Subject
 from schemas.memory import ResolutionState
 from substrate.store.work_links import RESOLVED_BY, WORK, WorkLink, WorkState
 
@@ -22,7 +23,7 @@ class Step(NamedTuple):
     """A memory or link that follows, and the state that fits it then. `through`: the link that leads to it."""
 
     id: str
-    is_link: bool
+    subject: Subject
     state: ResolutionState
     name: str | None = None
     through: str | None = None
@@ -92,7 +93,7 @@ class Planning:
         for link in links:
             if link.id not in self.links:
                 self.links[link.id] = link
-                self._steps.append(Step(link.id, True, RESOLVED))
+                self._steps.append(Step(link.id, "link", RESOLVED))
             if link.awaited == link.at and link.waiting is not None:
                 ways = self.waiting.setdefault(link.waiting, [])
                 ways += [link.id] if link.id not in ways else []
@@ -107,7 +108,7 @@ class Planning:
                 continue
             state = self.states.get(memory_id, _UNKNOWN)
             if state.is_open:
-                self._steps.append(Step(memory_id, False, RESOLVED, state.name, through))
+                self._steps.append(Step(memory_id, "memory", RESOLVED, state.name, through))
             if state.states - {""}:
                 self.resolved.add(memory_id)
                 self.frontier.append(memory_id)
@@ -156,13 +157,13 @@ class Planning:
 
     def _groups(self, free: Iterable[str]) -> list[list[Step]]:
         """The steps in groups that are done together, those of work first: a memory goes on with its last link."""
-        order = sorted(self._steps, key=lambda step: step.is_link and self._rank(step))
+        order = sorted(self._steps, key=lambda step: step.subject == "link" and self._rank(step))
         groups = [[step] for step in order]
         place = {step.id: position for position, step in enumerate(order)}
         for memory_id in free:
             ways = self.waiting[memory_id]
             last = max(ways, key=lambda way: place.get(way, -1))
-            step = Step(memory_id, False, ResolutionState.IN_PROGRESS, self.states[memory_id].name, last)
+            step = Step(memory_id, "memory", ResolutionState.IN_PROGRESS, self.states[memory_id].name, last)
             if last in place:
                 groups[place[last]].append(step)
             else:

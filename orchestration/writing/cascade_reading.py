@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import changes
+from orchestration.writing import cascade_reading, changes, parts
 from orchestration.writing.cascade import Plan, Planning, Root
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import (
     PARTS_AT_MOST,
+    Identity,
     Part,
     Together,
     cascade_parts,
     part_id,
-    undo_part,
+    undo_parts,
 )
-from schemas.commands import Resolve, Resolving, Undo, Undoing, UndoLink
+from orchestration.writing.receipts import OPEN_AGAIN, collect_warnings
+from schemas.commands import Command, Consequence, Resolving, Undoing, WriteReceipt, subject_of
+from schemas.errors import StoreTimeout
+from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
 from substrate.bitemporal import last_commands
 from substrate.graphs.graph import Graph
-from substrate.store import reader, transactions
+from substrate.graphs.names import graph_name
+from substrate.store import reader, transactions, writer
 from substrate.store.changesets import RecordSelection, StoredRecords
 from substrate.store.rows import StoredReceipt
 from substrate.store.work_links import (
@@ -34,7 +40,6 @@ from substrate.store.work_links import (
 ROUNDS_AT_MOST: Final = 20
 """A chain of solutions is followed so far."""
 WAITS_READ: Final = 1_000
-_ON_LINKS: Final = ("resolve_link", "undo_link")
 
 
 async def read_plan(command: Resolving, graph: Graph, now: Instant, *, room: int) -> Plan:
@@ -72,7 +77,7 @@ async def _read_waits(planning: Planning, graph: Graph, window: Period) -> list[
 
 async def _root(command: Resolving, graph: Graph) -> Root | None:
     """What is resolved; None for a link that does not exist."""
-    if isinstance(command, Resolve):
+    if command.subject == "memory":
         return Root(command.id)
     stored = (await transactions.read_links(graph, [link_name(command.id)])).get(command.id)
     if stored is None or stored.ends is None:
@@ -103,7 +108,7 @@ async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str,
     stored = await _read_records([command for command, _ in undos], graph)
     undone: dict[str, Together] = {}
     for command, command_id in undos:
-        held = stored.get((isinstance(command, UndoLink), command.id))
+        held = stored.get((command.subject, command.id))
         seen = frozenset() if held is None else last_commands(held.records)
         for whole_id in sorted(seen if command.undoes is None or command.undoes in seen else {command.undoes}):
             parts = await _read_parts(command, whole_id, graph)
@@ -115,15 +120,10 @@ async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str,
 async def _read_parts(command: Undoing, whole_id: str, graph: Graph) -> tuple[Part, ...]:
     """The undos of the other parts of a command; empty when it had no parts, or changed nothing of this record."""
     stored = await read_part_receipts(whole_id, graph)
-    members = [(receipt.command in _ON_LINKS, receipt.id) for receipt in stored]
-    own = (isinstance(command, UndoLink), command.id)
-    if len(members) < 2 or own not in members:
+    members = [(subject_of(receipt.command), receipt.id) for receipt in stored if receipt.id is not None]
+    if len(stored) < 2 or (command.subject, command.id) not in members:
         return ()
-    return tuple(
-        undo_part(command, record_id, whole_id, is_link=is_link)
-        for is_link, record_id in dict.fromkeys(members)
-        if record_id is not None and (is_link, record_id) != own
-    )
+    return undo_parts(command, whole_id, members)
 
 
 async def read_part_receipts(whole_id: str, graph: Graph) -> list[StoredReceipt]:
@@ -133,17 +133,66 @@ async def read_part_receipts(whole_id: str, graph: Graph) -> list[StoredReceipt]
     return [stored[each] for each in ids if each in stored]
 
 
-type Identity = tuple[bool, str]
-"""Whether it is a link, and its id."""
-
-
 async def _read_records(commands: Sequence[Any], graph: Graph) -> Mapping[Identity, StoredRecords]:
     everything = RecordSelection(BEGINNING_OF_TIME, every=True)
-    memories = {command.id: everything for command in commands if isinstance(command, Undo)}
-    links = [link_name(command.id) for command in commands if isinstance(command, UndoLink)]
+    memories = {command.id: everything for command in commands if command.subject == "memory"}
+    links = [link_name(command.id) for command in commands if command.subject == "link"]
     stored_memories = await transactions.read_memories(graph, memories)
     stored_links = await transactions.read_links(graph, links)
-    return {
-        **{(False, name): stored for name, stored in stored_memories.items()},
-        **{(True, name): stored for name, stored in stored_links.items()},
-    }
+    found: dict[Identity, StoredRecords] = {("memory", name): stored for name, stored in stored_memories.items()}
+    found.update((("link", name), stored) for name, stored in stored_links.items())
+    return found
+
+
+NAMED_AT_MOST: Final = 20
+"""A receipt names only so many things that could be done."""
+NOT_READ: Final = "what follows was not looked up: the engine was too busy; ask for the offers of upkeep"
+
+
+async def with_consequences(
+    commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps, now: Instant
+) -> list[WriteReceipt]:
+    """The receipts; those of resolutions say what follows from them now. Raises Unavailable as the engine does."""
+    return [
+        await _with_consequences(command, receipt, deps, now)
+        for command, receipt in zip(commands, receipts, strict=True)
+    ]
+
+
+async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps, now: Instant) -> WriteReceipt:
+    """The receipt as the first answer has it: what it says beside the record is kept for those that follow."""
+    had_parts = isinstance(command, Undoing) or getattr(command, "cascade", False)
+    may_follow = had_parts or isinstance(command, Resolving)
+    if receipt.status != "stored" or (receipt.duplicate and not may_follow):
+        return receipt
+    graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
+    named = receipt
+    try:
+        if receipt.duplicate and (await reader.receipts(graph, [receipt.command_id]))[receipt.command_id].told:
+            return receipt
+        if receipt.duplicate or (may_follow and not had_parts):
+            done = await _done(receipt, graph) if had_parts else []
+            plan = await _plan(command, graph, now)
+            told = {"follows": (*done, *parts.named_plan(plan)), "further": plan.further}
+            named = receipt.model_copy(update=told)
+        if may_follow or (named.warnings and named.warnings != collect_warnings(command)):
+            ids = [each.id for each in named.follows]
+            ids += [each.through for each in named.follows if each.through is not None]
+            ids += [each.removesuffix(OPEN_AGAIN) for each in named.warnings if each.endswith(OPEN_AGAIN)]
+            kept = named.model_dump_json(include={"follows", "further", "warnings"})
+            await writer.tell_receipt(graph, receipt.command_id, kept, ids)
+    except StoreTimeout:
+        return receipt.model_copy(update={"warnings": (*receipt.warnings, NOT_READ)})
+    return named
+
+
+async def _plan(command: Command, graph: Graph, now: Instant) -> Plan:
+    if not isinstance(command, Resolving) or command.resolution_state is not ResolutionState.RESOLVED:
+        return Plan()
+    return await cascade_reading.read_plan(command, graph, now, room=NAMED_AT_MOST)
+
+
+async def _done(receipt: WriteReceipt, graph: Graph) -> list[Consequence]:
+    """What a command did besides when it was applied, from the receipts of its parts."""
+    stored = await cascade_reading.read_part_receipts(receipt.command_id, graph)
+    return [parts.done_before(part) for part in stored if part.command_id != receipt.command_id]

@@ -25,13 +25,10 @@ from schemas.commands import (
     LinkRevision,
     Relate,
     Remember,
-    Resolve,
     Resolving,
-    Retract,
     Retracting,
     Revision,
     StretchCommand,
-    Undo,
     Undoing,
 )
 from schemas.memory import ClosedReason, InvalidationReason, Level, Source
@@ -41,8 +38,6 @@ from substrate.bitemporal import Change, OpenRecords, Record, RewriteContext
 from substrate.store.changesets import RecordSelection
 
 type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-author", "not-applied"]
-
-MEMORY_CHANGES: Final = (Revision, Retract, Resolve, Undo)
 
 MAY_CHANGE: Final[Mapping[Source, frozenset[Source]]] = {
     Source.SYSTEM: frozenset(Source),
@@ -164,8 +159,7 @@ def check_version(command: ChangeCommand, known: Sequence[Record], last_version:
     version, and when all records are retracted and the command is not an undo.
     """
     if not last_version:
-        noun = "memory" if isinstance(command, MEMORY_CHANGES) else "link"
-        raise Refusal("not-found", f"there is no {noun} {command.id} in {command.level}")
+        raise Refusal("not-found", f"there is no {command.subject} {command.id} in {command.level}")
     open_records = bitemporal.open_records(known)
     if open_records:
         current = bitemporal.held_at(open_records, addressed_moment(command, now)).version

@@ -12,10 +12,11 @@ from orchestration.appraisal.own_words import MIDDLE, MOST_READ
 from orchestration.identifiers import handle, natural_id
 from orchestration.writing import receipts, records
 from orchestration.writing.changes import Refusal
+from schemas.base import without_nulls
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
-from schemas.memory import Level, graph_fields
+from schemas.memory import STORED_DEFAULTS, Level, ResolutionState, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, Period, open_end, to_datetime, to_instant
-from substrate.emotions import emotion_trace
+from substrate.emotions import emotion_trace, normal_emotions
 from substrate.store import rows
 from substrate.store.rows import RowOutcome
 
@@ -212,3 +213,51 @@ def refuse_without_graph(named: NamedCommand) -> WriteReceipt:
     refusal = Refusal("not-found", f"nothing was remembered for {owner} yet")
     record_id = getattr(command, "id", None)
     return receipts.refuse(command, refusal, command_id=named.command_id, record_id=record_id)
+
+
+type Content = Mapping[str, Any]
+"""The content of a memory in stored form; columns may be absent or None."""
+
+LEAST_FINISHED: Final = (
+    ResolutionState.BLOCKED.value,
+    ResolutionState.IN_PROGRESS.value,
+    ResolutionState.RESOLVED.value,
+)
+"""Of two ends, the state that comes first here is that of the link."""
+
+
+def inherit(row: Mapping[str, Any], ends: Sequence[Content]) -> dict[str, Any]:
+    """The row of a new link with what it takes from its ends; `unset` names these fields.
+
+    Emotions: all of both ends, the higher intensity of each. State: the least finished. Energy: the one farthest
+    from the default, because a memory whose words tell none has that. Where no end has a value, the row keeps its
+    own.
+    """
+    inherited = {
+        "emotion_vector": _emotions(ends),
+        "resolution_state": _state(ends),
+        "energy": _energy(ends),
+    }
+    taken = without_nulls(inherited)
+    unset = dict.fromkeys((*(row.get("unset") or "").split(","), *taken))
+    return {**row, **taken, "unset": ",".join(filter(None, unset)) or None}
+
+
+def _emotions(ends: Sequence[Content]) -> str | None:
+    strongest: dict[str, float] = {}
+    for end in ends:
+        for name, intensity in normal_emotions(orjson.loads(end.get("emotion_vector") or "{}")).items():
+            strongest[name] = max(intensity, strongest.get(name, 0.0))
+    return orjson.dumps(strongest).decode() if strongest else None
+
+
+def _state(ends: Sequence[Content]) -> str | None:
+    states = {end.get("resolution_state") for end in ends}
+    return next((state for state in LEAST_FINISHED if state in states), None)
+
+
+def _energy(ends: Sequence[Content]) -> float | None:
+    default = STORED_DEFAULTS["energy"]
+    energies = [float(end["energy"]) for end in ends if end.get("energy") is not None]
+    farthest = max(energies, key=lambda energy: (abs(energy - default), energy), default=default)
+    return None if farthest == default else farthest

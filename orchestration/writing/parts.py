@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -10,15 +10,13 @@ import orjson
 from orchestration.writing.cascade import Plan, Step
 from orchestration.writing.receipts import command_name
 from schemas.commands import (
+    CHANGES,
     ChangeCommand,
     Command,
     Consequence,
-    Resolve,
-    ResolveLink,
     Resolving,
-    Undo,
+    Subject,
     Undoing,
-    UndoLink,
 )
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Period, to_datetime
@@ -38,6 +36,10 @@ _COPIED: Final = (
     "undoes_source",
     "undoes_key",
 )
+
+
+type Identity = tuple[Subject, str]
+"""A memory or a link, by its id."""
 
 
 class Part(NamedTuple):
@@ -67,15 +69,17 @@ def part_id(command_id: str, number: int) -> str:
 def cascade_parts(command: Resolving, plan: Plan) -> Together:
     """The commands that do what follows, with the writer, the source and the stretch of the whole command."""
     parts = tuple(
-        Part(_copied(command, ResolveLink if s.is_link else Resolve, s.id, resolution_state=s.state), s)
+        Part(_copied(command, CHANGES["resolve", s.subject], s.id, resolution_state=s.state), s)
         for s in plan.steps
     )
     return Together(parts, plan)
 
 
-def undo_part(command: Undoing, record_id: str, undoes: str, *, is_link: bool) -> Part:
-    """The undo of one part of the command `undoes`."""
-    return Part(_copied(command, UndoLink if is_link else Undo, record_id, undoes=undoes))
+def undo_parts(command: Undoing, undoes: str, members: Iterable[Identity]) -> tuple[Part, ...]:
+    """The undos of all that the command `undoes` changed (`members`), but for what `command` undoes itself."""
+    own = (command.subject, command.id)
+    others = (member for member in dict.fromkeys(members) if member != own)
+    return tuple(Part(_copied(command, CHANGES["undo", subject], each, undoes=undoes)) for subject, each in others)
 
 
 def _copied(command: ChangeCommand, kind: type[ChangeCommand], record_id: str, **fields: Any) -> ChangeCommand:
@@ -149,7 +153,7 @@ def not_done(step: Step, reason: str | None = None) -> Consequence:
     """What could be done, or with a reason what was left."""
     return Consequence(
         outcome="could" if reason is None else "left",
-        command="resolve_link" if step.is_link else "resolve",
+        command=CHANGES["resolve", step.subject].model_fields["command"].default,
         id=step.id,
         resolution_state=step.state,
         name=step.name,
@@ -162,7 +166,7 @@ def still_waiting(plan: Plan) -> list[Consequence]:
     """What could not go on yet, and what it waits for."""
     return [
         not_done(
-            Step(each.id, False, ResolutionState.IN_PROGRESS, each.name, each.through),
+            Step(each.id, "memory", ResolutionState.IN_PROGRESS, each.name, each.through),
             f"still waits for {', '.join(each.awaited) or 'more than can be read at once'}",
         )
         for each in plan.waiting

@@ -1,4 +1,7 @@
-"""Simulates the commands of a list in order: each acts on the records that the earlier ones left. Pure."""
+"""Simulates the commands of a list in order: each acts on the records that the earlier ones left. Pure.
+
+A cascade, and the undo of one, changes several memories and links at once: it is applied whole, or refused.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,25 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.identifiers import link_name
-from orchestration.writing import (
-    appraised_rows,
-    changes,
-    command_rows,
-    inheritance,
-    receipts,
-    records,
-    restatements,
-)
+from orchestration.writing import appraised_rows, changes, command_rows, receipts, records, restatements
+from orchestration.writing import command_rows as inheritance
 from orchestration.writing.authorship import kept_author
-from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
+from orchestration.writing.cascade import Plan
+from orchestration.writing.changes import Attribution, Refusal, Unchanged, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.parts import Together
+from orchestration.writing.parts import (
+    Identity,
+    Part,
+    Together,
+    done,
+    not_done,
+    open_periods,
+    other_author,
+    over_period,
+    part_id,
+    still_waiting,
+    undo_parts,
+)
 from orchestration.writing.version_chain import VersionChain
 from schemas.commands import (
     ChangeCommand,
@@ -30,10 +39,12 @@ from schemas.commands import (
     Relate,
     Remember,
     Retracting,
+    Subject,
     Undoing,
     WriteReceipt,
 )
 from schemas.temporal import END_OF_TIME, Instant, Period
+from substrate import bitemporal
 from substrate.bitemporal import Record, is_open
 from substrate.store.changesets import ExpectedState, RecordSelection, StoredRecords
 from substrate.store.rows import RowOutcome, StoredReceipt
@@ -69,6 +80,9 @@ class StoredParts(NamedTuple):
     receipts: Mapping[str, StoredReceipt]
     repeated: Mapping[str, Record]
 
+    def by_subject(self, subject: Subject) -> Mapping[str, StoredRecords]:
+        return self.links if subject == "link" else self.memories
+
     @property
     def last_change(self) -> Instant:
         """The latest change of any of these memories and links; -1 when nothing is stored."""
@@ -91,7 +105,7 @@ def needed_memories(
         if isinstance(command, Relate):
             needed[command.source_id].append(_CARRIED_ONLY)
             needed[command.target_id].append(_CARRIED_ONLY)
-        elif record_id is not None and not writes_to_link(command):
+        elif record_id is not None and command.subject == "memory":
             needed[record_id].append(changes.needed_records(command, now))
     for record in repeated:
         needed[record.id].append(RecordSelection(now))
@@ -107,7 +121,7 @@ def _widest(selections: Sequence[RecordSelection]) -> RecordSelection:
 
 def needed_links(named: Sequence[NamedCommand]) -> list[str]:
     """The ids of the links that the commands write to, each once, in order."""
-    link_ids = {command_rows.identity(*command) for command in named if writes_to_link(command.command)}
+    link_ids = {command_rows.identity(*command) for command in named if command.command.subject == "link"}
     return sorted(link_id for link_id in link_ids if link_id)
 
 
@@ -126,13 +140,13 @@ class Simulation:
         self._stored = stored
         self.receipt_rows: list[Mapping[str, Any]] = []
         self._planned: dict[str, PlannedWrite] = {}
-        self._memories: dict[str, VersionChain] = {}
-        self._links: dict[str, VersionChain] = {}
+        self._members: dict[str, list[Identity]] = {}
+        self._chains: dict[Subject, dict[str, VersionChain]] = {"memory": {}, "link": {}}
 
     @property
     def chains(self) -> list[VersionChain]:
         """The chains of all memories and links that a command read or changed."""
-        return [*self._memories.values(), *self._links.values()]
+        return [*self._chains["memory"].values(), *self._chains["link"].values()]
 
     def simulate(self, named: NamedCommand, together: Together | None = None) -> Outcome:
         """Apply the next command to the simulated records. A refusal is a receipt.
@@ -158,16 +172,124 @@ class Simulation:
         return outcome
 
     def _simulate_whole(self, named: NamedCommand, together: Together | None) -> Outcome:
-        """Apply a command with its parts; this class knows none (`part_simulation`)."""
-        assert together is None
-        return self._simulate(named)
+        together = together or self._undone_here(named.command)
+        if together is None:
+            return self._simulate(named)
+        if together.undoes is not None:
+            return self._undo_together(named, together)
+        return self._resolve_together(named, together)
+
+    def _undone_here(self, command: Command) -> Together | None:
+        """The parts of an undo that takes back a command of the same list; None when that had no parts."""
+        if not isinstance(command, Undoing):
+            return None
+        by = self._chain(command.subject, command.id).states[-1].by
+        undoes = command.undoes or (None if by is None else by.command_id)
+        members = self._members.get(undoes or "", [])
+        if undoes is None or (command.subject, command.id) not in members:
+            return None
+        return Together(undo_parts(command, undoes, members), undoes=undoes)
+
+    def _resolve_together(self, named: NamedCommand, together: Together) -> PlannedWrite:
+        """Resolve something, and do what follows: a part that is refused is left as it is.
+
+        Raises Refusal when the command itself is refused; also when it changes nothing and nothing follows.
+        """
+        unchanged: Unchanged | None = None
+        try:
+            planned = self._simulate(named)
+        except Unchanged as refusal:
+            unchanged, planned = refusal, self._plan_unchanged(named)
+        assert isinstance(planned, PlannedWrite)
+        plan = together.plan or Plan()
+        tried = [(part, self._try_part(named, part)) for part in together.parts]
+        follows = [consequence for _, consequence in tried if consequence is not None]
+        changed = [
+            part for part, consequence in tried if consequence is not None and consequence.outcome == "done"
+        ]
+        if unchanged is not None and not changed:
+            reasons = (f"{left.id}: {left.reason}" for left in (*follows, *still_waiting(plan)))
+            raise Refusal("conflict", *unchanged.faults, *reasons, current_version=unchanged.current_version)
+        return self._with_parts(named, planned, changed)._replace(
+            follows=(*follows, *still_waiting(plan)), further=plan.further
+        )
+
+    def _plan_unchanged(self, named: NamedCommand) -> PlannedWrite:
+        """A plan with the record that holds, which the command leaves as it is."""
+        command = named.command
+        assert isinstance(command, ChangeCommand)
+        chain = self._chain(command.subject, command.id)
+        moment = changes.addressed_moment(command, self.times.now)
+        return self._plan(named, bitemporal.held_at(chain.open_records(), moment))
+
+    def _try_part(self, named: NamedCommand, part: Part) -> Consequence | None:
+        """What a part of a cascade did, or why it was left; None when there is nothing left to do."""
+        command, step = part
+        assert step is not None
+        chain = self._chain(step.subject, step.id)
+        stretch = changes.acted_stretch(command, self.times.now)
+        touched = [record for record in chain.open_records() if record.valid.overlaps(stretch)]
+        author = other_author(command, touched)
+        if author is not None:
+            return not_done(step, f"it was written by {author}")
+        before = len(chain.states)
+        periods = open_periods(touched, stretch, step.state)
+        try:
+            for period in periods:
+                chain.change(over_period(command, period), named.command_id, self.times)
+        except Refusal as refusal:
+            del chain.states[before:]
+            return not_done(step, "; ".join(refusal.faults))
+        return done(part, chain.carried) if periods else None
+
+    def _undo_together(self, named: NamedCommand, together: Together) -> PlannedWrite:
+        """Take back a command with all its parts. Raises Refusal when one of them cannot be taken back."""
+        command, undoes = named.command, together.undoes or ""
+        assert isinstance(command, Undoing)
+        own = self._chain(command.subject, command.id)
+        is_own = own.was_changed_by(undoes)
+        planned = self._simulate(named) if is_own else self._plan_unchanged(named)
+        assert isinstance(planned, PlannedWrite)
+        changed: list[Part] = []
+        for part in together.parts:
+            chain = self._chain(part.command.subject, part.command.id)
+            if not chain.was_changed_by(undoes):
+                continue
+            try:
+                chain.change(part.command, named.command_id, self.times)
+            except Refusal as refusal:
+                faults = (f"{part.command.id}: {fault}" for fault in refusal.faults)
+                whole = f"{undoes} is undone as a whole"
+                raise Refusal(
+                    refusal.problem, *faults, whole, current_version=refusal.current_version
+                ) from refusal
+            changed.append(part)
+        follows = (done(part, self._chain(part.command.subject, part.command.id).carried) for part in changed)
+        return self._with_parts(named, planned, changed)._replace(follows=tuple(follows))
+
+    def _with_parts(self, named: NamedCommand, planned: PlannedWrite, changed: Sequence[Part]) -> PlannedWrite:
+        """The plan with a receipt for each part, so that the whole can be found from each of them."""
+        members = [(named.command.subject, named.record_id or "")]
+        rows = []
+        for number, part in enumerate(changed, start=1):
+            record = self._chain(part.command.subject, part.command.id).carried
+            members.append((part.command.subject, part.command.id))
+            if record is not None:
+                receipt = plan_at(
+                    NamedCommand(part.command, part_id(named.command_id, number)), record, self.times.known_from
+                )
+                state = record.content.get("resolution_state")
+                rows.append({**receipt.receipt_row, "warnings": receipts.warnings_json((str(state or ""),))})
+        if changed:
+            self._members[named.command_id] = members
+        return planned._replace(part_rows=tuple(rows))
 
     def _simulate(self, named: NamedCommand) -> Outcome:
         command = named.command
         if isinstance(command, (Remember, Relate)):
             return self._add(named, command)
         if isinstance(command, ChangeCommand):
-            chain = self._chain(command.id, is_link=writes_to_link(command))
+            chain = self._chain(command.subject, command.id)
             appraisal = self._appraisals.get(named.command_id)
             return self._plan(named, chain.change(command, named.command_id, self.times, appraisal))
         raise Refusal("invalid-request", f"an atomic list cannot contain {receipts.command_name(command)}")
@@ -179,10 +301,10 @@ class Simulation:
         if isinstance(command, Remember) and appraisal is not None:
             row = appraised_rows.fill_row(row, command, appraisal)
         if isinstance(command, Relate) and command.inferred:
-            ends = (self._chain(each, is_link=False).carried for each in (command.source_id, command.target_id))
+            ends = (self._chain("memory", each).carried for each in (command.source_id, command.target_id))
             row = inheritance.inherit(row, [end.content for end in ends if end is not None])
         valid = Period(row["valid_at"], row["invalid_at"])
-        chain = self._chain(row["id"], is_link=writes_to_link(command))
+        chain = self._chain(command.subject, row["id"])
         outcome = self._row_outcome(chain, command, valid, row["fingerprint"])
         if outcome.new:
             repeated = self._still_repeated(self._stored.repeated.get(named.command_id))
@@ -235,7 +357,7 @@ class Simulation:
         """The open record with the same content and valid time after the commands so far; None without one."""
         if record is None:
             return None
-        for candidate in self._chain(record.id, is_link=False).open_records():
+        for candidate in self._chain("memory", record.id).open_records():
             if candidate.valid == record.valid and restatements.same_content(candidate, record):
                 return candidate
         return None
@@ -250,28 +372,22 @@ class Simulation:
             warning = restatements.raised_warning(record, command.source)
             writer = {"source": command.source.value, "author": kept_author(record.content, command.writer)}
             by = Attribution.from_command(command, named.command_id)
-            chain = self._chain(record.id, is_link=False)
+            chain = self._chain("memory", record.id)
             record = chain.raise_source(writer, record, by, self.times.known_from)
         row = receipts.recognised_row(command, named.command_id, record, warning)
         return PlannedWrite(row, duplicate=True)
 
     def _is_known(self, memory_id: str) -> bool:
-        carried = self._chain(memory_id, is_link=False).carried
+        carried = self._chain("memory", memory_id).carried
         return carried is not None and is_open(carried)
 
-    def _chain(self, record_id: str, *, is_link: bool) -> VersionChain:
-        chains, stored = (self._links, self._stored.links) if is_link else (self._memories, self._stored.memories)
+    def _chain(self, subject: Subject, record_id: str) -> VersionChain:
+        chains = self._chains[subject]
         if record_id not in chains:
-            name = link_name(record_id) if is_link else None
-            chains[record_id] = VersionChain.from_stored(record_id, stored.get(record_id), name)
+            name = link_name(record_id) if subject == "link" else None
+            stored = self._stored.by_subject(subject).get(record_id)
+            chains[record_id] = VersionChain.from_stored(record_id, stored, name)
         return chains[record_id]
-
-
-def writes_to_link(command: Command) -> bool:
-    """True for Relate and for every change of a link."""
-    if isinstance(command, ChangeCommand):
-        return not isinstance(command, MEMORY_CHANGES)
-    return isinstance(command, Relate)
 
 
 def plan_at(

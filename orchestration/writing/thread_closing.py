@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.ranking.relevance import word_weights
-from orchestration.writing import atomic
+from orchestration.writing import atomic, receipts
 from orchestration.writing.appraised_rows import appraise_command, text_of
 from orchestration.writing.command_rows import new_row
 from orchestration.writing.records import embedded_text
@@ -28,7 +28,6 @@ from substrate.store import lexicon
 from substrate.store.threads import SOLVED_BY, LaterText, OpenMemory, read_ends, read_open_threads, read_steps
 
 RESOLVED_BY: Final = "RESOLVED_BY"
-OPEN_AGAIN: Final = " is open again: what told it as solved is gone"
 LED_TO: Final = "LED_TO"
 """From a step (a decision, an action, something learned) to the solution."""
 MADE: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
@@ -138,7 +137,7 @@ async def reopen(
         fields = {**graph_fields(key), "citizen_id": citizen_id, "source": source}
         [receipt] = await atomic.apply([Undo(id=opened, undoes=closing, **fields).as_inferred()], deps, now)
         if receipt.status == "stored":
-            said.append(f"{opened}{OPEN_AGAIN}")
+            said.append(f"{opened}{receipts.OPEN_AGAIN}")
     return said
 
 

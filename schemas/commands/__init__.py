@@ -10,6 +10,7 @@ from schemas.commands.base import (
     Resolving,
     Retracting,
     StretchCommand,
+    Subject,
     Tags,
     Undoing,
     Writer,
@@ -25,7 +26,6 @@ from schemas.commands.erasure import (
     Removed,
 )
 from schemas.commands.links import (
-    LINK_COMMANDS,
     CorrectLink,
     LinkId,
     LinkRevision,
@@ -38,6 +38,7 @@ from schemas.commands.links import (
 )
 from schemas.commands.memories import (
     ANY_COMMAND,
+    CHANGES,
     KINDS,
     AnyCommand,
     Correct,
@@ -47,12 +48,13 @@ from schemas.commands.memories import (
     Revision,
     Supersede,
     Undo,
+    subject_of,
 )
 
 __all__ = [
     "ANY_COMMAND",
+    "CHANGES",
     "KINDS",
-    "LINK_COMMANDS",
     "AnyCommand",
     "ChangeCommand",
     "Command",
@@ -79,6 +81,7 @@ __all__ = [
     "Retracting",
     "Revision",
     "StretchCommand",
+    "Subject",
     "Supersede",
     "SupersedeLink",
     "Tags",
@@ -88,4 +91,5 @@ __all__ = [
     "Unrelate",
     "WriteReceipt",
     "Writer",
+    "subject_of",
 ]

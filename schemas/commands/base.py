@@ -13,6 +13,7 @@ from schemas.errors import SubstrateError, refusal_error
 from schemas.memory import Collective, InvalidationReason, Level, ResolutionState, SharedFrom, Source
 from schemas.temporal import EndMoment, Instant, Moment
 
+type Subject = Literal["memory", "link"]
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
 
@@ -54,9 +55,10 @@ class Command(GraphRequest):
 
     `command_id` is chosen by the client and unique in a graph: it identifies a repeated send, and the receipt can
     be read again by it. Without one, each send is a new command. `citizen_id` names the N1 graph and is required
-    there; `collective` names a graph of N2 beside the default one.
+    there; `collective` names a graph of N2 beside the default one. `subject`: what a command of this kind writes.
     """
 
+    subject: ClassVar[Subject] = "memory"
     command_id: Identifier | None = None
 
     _writer: Writer = PrivateAttr(default_factory=lambda: NO_WRITER)
@@ -176,10 +178,9 @@ def require_a_change(schema: dict[str, Any]) -> None:
 
 
 class Revising(StretchCommand):
-    """New values for fields of what `_subject` names; it is never without the fields of `_never_absent`."""
+    """New values for fields of the `subject`; it is never without the fields of `_never_absent`."""
 
     model_config = ConfigDict(json_schema_extra=require_a_change)
-    _subject: ClassVar[str]
     _never_absent: ClassVar[frozenset[str]]
 
     @model_validator(mode="after")
@@ -190,7 +191,7 @@ class Revising(StretchCommand):
         cleared = sorted(name for name in given if getattr(self, name) is None)
         if cleared:
             names = ", ".join(cleared)
-            raise ValueError(f"{names} cannot be null: every {self._subject} has it; leave it out to keep it")
+            raise ValueError(f"{names} cannot be null: every {self.subject} has it; leave it out to keep it")
         return self
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -13,6 +13,7 @@ from schemas.commands.base import (
     Resolving,
     Retracting,
     Revising,
+    Subject,
     Undoing,
     check_period,
 )
@@ -40,6 +41,7 @@ class Relate(Command):
     """A new link. The REQUIRED tier of 003, component 6, has only the defaults that 003 names."""
 
     keeps_unknown: ClassVar[bool] = True
+    subject: ClassVar[Subject] = "link"
     command: Literal["relate"] = "relate"
     id: Identifier | None = Field(
         default=None, description="Default: `source|TYPE|target`, so that the same link is made only once."
@@ -78,7 +80,7 @@ class LinkRevision(Revising):
     Its ends and its type never change: a link with other ends is another link.
     """
 
-    _subject: ClassVar[str] = "link"
+    subject: ClassVar[Subject] = "link"
     _never_absent: ClassVar[frozenset[str]] = frozenset(REQUIRED)
     id: LinkId
     energy: Unit | None = None
@@ -126,6 +128,7 @@ class Unrelate(Retracting):
     holds now, it is the last one before, else the first one after, and the receipt says so.
     """
 
+    subject: ClassVar[Subject] = "link"
     command: Literal["unrelate"] = "unrelate"
     id: LinkId
 
@@ -137,6 +140,7 @@ class ResolveLink(Resolving):
     what is known.
     """
 
+    subject: ClassVar[Subject] = "link"
     command: Literal["resolve_link"] = "resolve_link"
     id: LinkId
 
@@ -144,9 +148,6 @@ class ResolveLink(Resolving):
 class UndoLink(Undoing):
     """Revert the last change of a link by new records; `undoes`, `undoes_source`, `undoes_key` as for a memory."""
 
+    subject: ClassVar[Subject] = "link"
     command: Literal["undo_link"] = "undo_link"
     id: LinkId
-
-
-LINK_COMMANDS: Final = (Relate, SupersedeLink, CorrectLink, Unrelate, ResolveLink, UndoLink)
-"""All commands whose subject is a link."""

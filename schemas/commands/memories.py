@@ -9,11 +9,13 @@ from pydantic import ConfigDict, Discriminator, Field, TypeAdapter, model_valida
 
 from schemas.base import Emotions, Identifier, JsonMap, LongText, Name, ShortText, Text, Unit
 from schemas.commands.base import (
+    ChangeCommand,
     Command,
     Correcting,
     Resolving,
     Retracting,
     Revising,
+    Subject,
     Tags,
     Undoing,
     check_period,
@@ -78,7 +80,6 @@ class Revision(Revising):
     A given `extra` replaces the whole former `extra`.
     """
 
-    _subject: ClassVar[str] = "memory"
     _never_absent: ClassVar[frozenset[str]] = frozenset(
         ("node_type", "name", "description", "energy", "confidence")
     )
@@ -174,3 +175,22 @@ KINDS: Final[Mapping[str, type[Command]]] = {
     kind.model_fields["command"].default: kind for kind in get_args(_Any.__value__)
 }
 """Every kind of command by its `command` field."""
+CHANGES: Final[Mapping[tuple[str, Subject], type[ChangeCommand]]] = {
+    ("supersede", "memory"): Supersede,
+    ("supersede", "link"): SupersedeLink,
+    ("correct", "memory"): Correct,
+    ("correct", "link"): CorrectLink,
+    ("retract", "memory"): Retract,
+    ("retract", "link"): Unrelate,
+    ("resolve", "memory"): Resolve,
+    ("resolve", "link"): ResolveLink,
+    ("undo", "memory"): Undo,
+    ("undo", "link"): UndoLink,
+}
+"""Every kind of change by what it does, and to what."""
+
+
+def subject_of(name: str) -> Subject:
+    """What a command of this name writes; a stored name may be of no command, such as `ingest`: then a memory."""
+    kind = KINDS.get(name)
+    return "memory" if kind is None else kind.subject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from schemas.memory import GENERALISATION, SILENCES
@@ -202,15 +203,12 @@ def _by_memory(name: str, carried: str) -> tuple[str, str]:
 
 
 def felt(name: str) -> str:
-    """The conditions on the record `name` other than time: energy, confidence, required emotions, filters.
+    """The place of the conditions on the record `name` other than time: energy, confidence, required emotions,
+    filters. `fill_filters` fills it.
 
     The parameters come from `substrate.store.filters.felt_values`.
     """
-    return (
-        f"{name}.energy >= $min_energy AND {name}.confidence >= $min_confidence "
-        f"AND size([emotion IN $required_emotions WHERE emotion IN {name}.emotions]) >= $emotions_needed "
-        f"AND {fits(name)}"
-    )
+    return f"<felt {name}>"
 
 
 def tells(name: str) -> str:
@@ -233,10 +231,40 @@ def is_statement(name: str) -> str:
 
 
 def fits(name: str) -> str:
-    """The filters on the record `name`. The parameters come from `substrate.store.filters.filter_values`.
+    """The place of the filters on the record `name`. `fill_filters` fills it.
 
-    Without filters `$unfiltered` is true and the engine evaluates nothing else.
+    The parameters come from `substrate.store.filters.filter_values`.
     """
+    return f"<fits {name}>"
+
+
+_FILTER: Final = re.compile(r"<(felt|fits) (\w+)>")
+
+
+def fill_filters(body: str, *, filtered: bool = True) -> str:
+    """The text of a query: its conditions stand in the places that `felt` and `fits` left for them.
+
+    Without `filtered`: those that every sound record meets where there are no filters. A damaged record, whose
+    energy or confidence is no number of at least 0, is found by no question.
+    """
+
+    def fill(place: re.Match[str]) -> str:
+        kind, name = place.groups()
+        parts = []
+        if kind == "felt" and filtered:
+            parts.append(f"{name}.energy >= $min_energy AND {name}.confidence >= $min_confidence")
+            wanted = f"[emotion IN $required_emotions WHERE emotion IN {name}.emotions]"
+            parts.append(f"size({wanted}) >= $emotions_needed")
+        elif kind == "felt":
+            parts.append(f"{name}.energy >= 0.0 AND {name}.confidence >= 0.0")
+        parts.append(_filters(name) if filtered else told(name))
+        return " AND ".join(parts)
+
+    return _FILTER.sub(fill, body)
+
+
+def _filters(name: str) -> str:
+    """Without filters `$unfiltered` is true and the engine evaluates nothing else."""
     return (
         f"{ordinary(name)} AND ($unfiltered OR {_one_of(name, 'node_type', '$node_types')} "
         f"AND {_one_of(name, 'speaker', '$speakers')} "

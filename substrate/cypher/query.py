@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from substrate.cypher.fragments import felt, fits, told
+from substrate.cypher.fragments import fill_filters
 
 _LABELS: Final = ("Trace", "PastTrace", "PassageTrace")
 _FIRST: Final = {**{label: label for label in _LABELS}, "HAS_TRACE": "HAS_TRACE"}
@@ -16,7 +16,6 @@ TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for labe
 TRACE_TYPES: Final = tuple(names["HAS_TRACE"] for names in (_FIRST, _SECOND))
 """Labels and relationship types of the trace nodes of both generations, as they are stored."""
 _PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past|Passage)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
-_FITTING: Final = re.compile(r"\((\w+)\.node_type <>")
 _FILTERING: Final = ("generalised", "min_energy", "min_confidence", "emotions_needed")
 """With these parameters too `felt` has to be asked."""
 _PARAMETER: Final = re.compile(r"\$(\w+)")
@@ -28,24 +27,26 @@ class Query(NamedTuple):
     The vectors of a graph are on trace nodes of one of two generations, so that vectors of another model can be
     added beside those in use. A text writes `Trace`, `PastTrace`, `PassageTrace` and `HAS_TRACE` for the
     generation in use, and `OtherTrace`, `OtherPastTrace`, `OtherPassageTrace` and `HAS_OTHER_TRACE` for the other
-    one.
+    one. The conditions of a question stand in it as the places that `felt` and `fits` leave for them.
     """
 
     name: str
-    text: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        """The body with every condition. Cached."""
+        return _filled(self.body, filtered=True)
 
     def for_generation(self, generation: int) -> str:
         """Return the text with the stored names, for a graph that uses generation 0 or 1. Cached."""
         return _with_stored_names(self.text, generation)
 
     def for_values(self, values: Mapping[str, Any]) -> Query:
-        """The query without the conditions that every sound record meets with these parameters. Cached.
-
-        A damaged record, whose energy or confidence is no number of at least 0, is found by no question.
-        """
+        """The query without the conditions that every sound record meets with these parameters. Cached."""
         if not values.get("unfiltered") or any(values.get(name) for name in _FILTERING):
             return self
-        return _without_filters(self)
+        return Query(self.name, _filled(self.body, filtered=False))
 
     def parameters(self) -> frozenset[str]:
         """The names of the parameters in the text. Cached."""
@@ -59,12 +60,8 @@ def trace_role(label: str) -> str:
 
 
 @cache
-def _without_filters(query: Query) -> Query:
-    text = query.text
-    for name in set(_FITTING.findall(text)):
-        sound = f"{name}.energy >= 0.0 AND {name}.confidence >= 0.0"
-        text = text.replace(felt(name), f"{sound} AND {told(name)}").replace(fits(name), told(name))
-    return Query(query.name, text)
+def _filled(body: str, *, filtered: bool) -> str:
+    return fill_filters(body, filtered=filtered)
 
 
 @cache

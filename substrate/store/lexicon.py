@@ -83,10 +83,10 @@ _NOW: Final = Query(
     "lexicon_now",
     f"{_STATE} UNION ALL {_SIZES} {_look_up('ConsciousnessNode', 'word')}",
 )
-_THEN: Final = Query("lexicon_then", f"{_NOW.text} {_look_up('PastVersion', 'past_word')}")
+_THEN: Final = Query("lexicon_then", f"{_NOW.body} {_look_up('PastVersion', 'past_word')}")
 _NOW_ALONE: Final = Query("lexicon_now_alone", _look_up_alone("ConsciousnessNode", "word"))
 _THEN_ALONE: Final = Query(
-    "lexicon_then_alone", f"{_NOW_ALONE.text} UNION ALL {_look_up_alone('PastVersion', 'past_word')}"
+    "lexicon_then_alone", f"{_NOW_ALONE.body} UNION ALL {_look_up_alone('PastVersion', 'past_word')}"
 )
 """The same for words and names by which a search was not read to its end for another one (`each_alone`)."""
 

@@ -6,5 +6,6 @@ from typing import Final
 
 from orchestration.feature import Feature
 from orchestration.features.appetite.appetite import pressure_now
+from orchestration.features.appetite.operations import OPERATIONS
 
-FEATURE: Final = Feature("appetite", sections={"pressure": pressure_now})
+FEATURE: Final = Feature("appetite", operations=OPERATIONS, sections={"pressure": pressure_now})

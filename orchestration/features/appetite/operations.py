@@ -16,6 +16,5 @@ ASKS: Final = citizen_may(
 OPERATIONS: Final = group(
     "citizens",
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
-              ASKS, appetite.read_appetite,
-              call=Called("appetite")),
+              ASKS, appetite.read_appetite, call=Called("appetite")),
 )  # fmt: skip

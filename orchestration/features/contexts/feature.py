@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestration.feature import Feature
+from orchestration.features.contexts.operations import OPERATIONS
 from orchestration.features.contexts.queries import forget_notes, note_of, read_notes
 from orchestration.features.contexts.values import ContextReceipt
 from substrate.graphs.graph import Graph
@@ -28,5 +29,6 @@ def _check(properties: Mapping[str, Any]) -> None:
 
 FEATURE: Final = Feature(
     "contexts",
+    operations=OPERATIONS,
     kept=(Kept("ContextNote", "context_notes", _forget, is_carried=True, check=_check, as_known=as_created),),
 )

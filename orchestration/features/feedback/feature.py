@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from orchestration.feature import Feature
 from orchestration.features.feedback.kept import lesson_of, read_learned, record_of
+from orchestration.features.feedback.operations import OPERATIONS
 from orchestration.features.feedback.queries import feedback_of, take_back_naming
 from substrate.store.kept import Kept, as_created
 
@@ -19,6 +20,7 @@ def _check(properties: Mapping[str, Any]) -> None:
 
 FEATURE: Final = Feature(
     "feedback",
+    operations=OPERATIONS,
     kept=(
         Kept(
             "Feedback",

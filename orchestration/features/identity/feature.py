@@ -5,5 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.feature import Feature
+from orchestration.features.identity.learning import learning_moments
+from orchestration.features.identity.operations import OPERATIONS
 
-FEATURE: Final = Feature("identity")
+FEATURE: Final = Feature("identity", operations=OPERATIONS, sections={"learning": learning_moments})

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestration.feature import Feature
+from orchestration.features.imagination.operations import OPERATIONS
 from orchestration.features.imagination.predictions import answer_prediction, read_score, shown
 from orchestration.features.imagination.queries import UNANSWERED, forget_predictions_naming, prediction_of
 from schemas.temporal import Instant
@@ -27,6 +28,7 @@ def _as_known(properties: Mapping[str, Any], known_at: Instant) -> Mapping[str, 
 
 FEATURE: Final = Feature(
     "imagination",
+    operations=OPERATIONS,
     kept=(
         Kept(
             "Prediction",

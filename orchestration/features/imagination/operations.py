@@ -19,6 +19,5 @@ OPERATIONS: Final = group(
               citizen_may("read"), predictions.list_predictions,
               call=Called("predictions", "The kept predictions and what came of them, the newest first.")),
     Operation("get_calibration", "GET /v1/citizens/{citizen_id}/calibration", "Read how right predictions were",
-              citizen_may("read"), predictions.read_calibration,
-              call=Called("calibration")),
+              citizen_may("read"), predictions.read_calibration, call=Called("calibration")),
 )  # fmt: skip

@@ -6,5 +6,6 @@ from typing import Final
 
 from orchestration.feature import Feature
 from orchestration.features.offers.open_offers import offers_of_waking
+from orchestration.features.offers.operations import OPERATIONS
 
-FEATURE: Final = Feature("offers", sections={"offers": offers_of_waking})
+FEATURE: Final = Feature("offers", operations=OPERATIONS, sections={"offers": offers_of_waking})

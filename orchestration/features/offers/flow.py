@@ -10,7 +10,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.offers.open_offers import find_open
 from orchestration.features.offers.queries import keep_declined, read_declined
 from orchestration.features.offers.rules import FoundOffer, Whose, offer_erasure
-from orchestration.question.requests import asked_to_forget
+from orchestration.question.reading import asked_to_forget
 from orchestration.writing.copy_erasure import find_repeats
 from schemas.commands import Command, WriteReceipt
 from schemas.commands.erasure import MOST_ALSO

@@ -11,6 +11,5 @@ from schemas.upkeep.offers import OffersRequest
 OPERATIONS: Final = group(
     "upkeep",
     Operation("list_offers", "GET /v1/upkeep/offers", "List what could be resolved or unblocked",
-              graph_may("read"), flow.list_offers,
-              call=Called("offers", takes=OffersRequest)),
+              graph_may("read"), flow.list_offers, call=Called("offers", takes=OffersRequest)),
 )  # fmt: skip

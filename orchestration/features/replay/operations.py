@@ -24,14 +24,13 @@ OPERATIONS: Final = group(
     "streams",
     Operation("get_stream", "GET /v1/streams/{stream_id}", "Read what a stream showed",
               READS, flow.read_stream,
-              call=Called("stream",
-                          "What a stream was asked and showed. Raises NotFound for one that is not noted.")),
+              call=Called("stream", "What a stream was asked and showed. Raises NotFound for one that is not "
+                          "noted.")),
     Operation("list_streams", "GET /v1/citizens/{citizen_id}/streams", "List the streams of a citizen",
               citizen_may("read"), flow.list_streams,
               call=Called("streams", "A page of the streams of a citizen, the newest first.")),
     Operation("replay_stream", "POST /v1/streams/{stream_id}/replay", "Ask again as of then",
               READS, flow.replay,
-              call=Called("replay",
-                          "Ask the same again, as of then and known then. Raises NotFound for a stream that"
-                          " is not noted.")),
+              call=Called("replay", "Ask the same again, as of then and known then. Raises NotFound for a stream "
+                          "that is not noted.")),
 )  # fmt: skip

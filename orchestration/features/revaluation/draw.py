@@ -8,6 +8,7 @@ from heapq import nsmallest
 from typing import Final
 
 from orchestration.features.revaluation.queries import Asked, LowMemory
+from orchestration.identifiers import JUDGEMENT
 from orchestration.mind.derived_state import is_own
 from orchestration.upkeep.text_quality import MIN_SPOKEN_WORDS, NAMED_TYPES
 from orchestration.writing.records import SPOKEN_TYPES
@@ -15,7 +16,6 @@ from substrate.language.text import words
 
 LOW: Final = 0.5
 """Memories below this importance are drawn: 004 found what mattered in the band from .3 to .49."""
-_JUDGEMENT: Final = "revaluation-"
 THINGS: Final = tuple(sorted(NAMED_TYPES))
 """Types that name something and tell nothing: nobody is asked about them."""
 
@@ -48,12 +48,7 @@ def first_place(seed: str, places: int) -> int:
     return int.from_bytes(_lot(seed, "")) % max(1, places) - 1
 
 
-def is_judgement(command_id: str | None) -> bool:
-    """Whether the id of a command is that of a judgement."""
-    return command_id is not None and command_id.startswith(_JUDGEMENT)
-
-
 def judgement_id(memory_id: str, version: int, importance: float) -> str:
     """The id of the command of a judgement: the same judgement of the same version is applied once."""
     said = blake2b(f"{memory_id}\n{version}\n{importance!r}".encode(), digest_size=8).hexdigest()
-    return f"{_JUDGEMENT}{said}"
+    return f"{JUDGEMENT}{said}"

@@ -12,7 +12,6 @@ OPERATIONS: Final = group(
     Operation("list_rules", "GET /v1/citizens/{citizen_id}/rules", "List rules with their record",
               citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
               flow.list_rules, notes=True,
-              call=Called("rules",
-                          "The rules that hold, the newest first, each with how often it held, failed and "
-                          "was checked.")),
+              call=Called("rules", "The rules that hold, the newest first, each with how often it held, failed "
+                          "and was checked.")),
 )  # fmt: skip

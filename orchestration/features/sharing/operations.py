@@ -37,15 +37,13 @@ OPERATIONS: Final = group(
     "sharing",
     Operation("share_memory", "POST /v1/share", "Share a memory with others", SHARES, flow.share,
               gives=Shared,
-              call=Called("share",
-                          "Copy a memory with its links to N2 or N3; sent again, it brings the copy up to date.")),
+              call=Called("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "
+                          "to date.")),
     Operation("contest_memory", "POST /v1/contests", "Contest a shared memory", CONTESTS, contests.contest,
-              call=Called("contest",
-                          "Say that a shared memory of another is wrong, and why; sent again, it changes "
-                          "the reason.")),
+              call=Called("contest", "Say that a shared memory of another is wrong, and why; sent again, it "
+                          "changes the reason.")),
     Operation("withdraw_contest", "POST /v1/contests/withdraw", "Take a contest back",
-              CONTESTS, contests.withdraw,
-              call=Called(says="Take a contest back from now on.")),
+              CONTESTS, contests.withdraw, call=Called(says="Take a contest back from now on.")),
     Operation("list_contested", "GET /v1/contested", "List what is contested", READS, contested.list_contested,
               call=Called(says="One page of the shared memories that somebody contests, with who does and why.")),
 )  # fmt: skip

@@ -8,10 +8,8 @@ from pydantic import Field, model_validator
 
 from schemas.base import CitizenId, Flag, Frozen, Identifier, Name, Request, Unit
 from schemas.collectives import CollectiveId, check_collective
-from schemas.memory import Collective, Contest, GraphKey, InGraph, Level, SharedFrom, graph_key
+from schemas.memory import Collective, Contest, GraphKey, InGraph, Level, SharedFrom, SharedLevel, graph_key
 from schemas.paging import Paged
-
-SharedLevel = Literal[Level.N2, Level.N3]
 
 
 class Share(Request):

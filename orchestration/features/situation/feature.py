@@ -5,5 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.feature import Feature
+from orchestration.features.situation.operations import OPERATIONS
 
-FEATURE: Final = Feature("situation")
+FEATURE: Final = Feature("situation", operations=OPERATIONS, needs=("appetite", "rules"))

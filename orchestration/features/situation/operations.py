@@ -12,7 +12,6 @@ OPERATIONS: Final = group(
     Operation("read_situation", "POST /v1/citizens/{citizen_id}/situation", "Read all that a cycle begins with",
               citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
               flow.read_situation,
-              call=Called("situation",
-                          "All that an agent of a cycle begins with: state, stimuli, window, contexts, "
-                          "rules, changes, a text.")),
+              call=Called("situation", "All that an agent of a cycle begins with: state, stimuli, window, "
+                          "contexts, rules, changes, a text.")),
 )  # fmt: skip

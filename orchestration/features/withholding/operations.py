@@ -20,8 +20,8 @@ QUARANTINES: Final = group(
     "upkeep",
     Operation("quarantine", "POST /v1/upkeep/quarantine", "Hide what came from a source",
               CHANGES, quarantine.quarantine,
-              call=Called(says="Hide what came from a source, an episode or a key, and what follows from "
-                               "it; `dry_run` only lists it.", once=True)),
+              call=Called(says="Hide what came from a source, an episode or a key, and what follows from it; "
+                               "`dry_run` only lists it.", once=True)),
     Operation("list_quarantines", "GET /v1/upkeep/quarantine", "List quarantines",
               READS, quarantine.list_quarantines),
     Operation("get_quarantine", "GET /v1/upkeep/quarantine/{quarantine_id}", "Read a quarantine",
@@ -36,16 +36,14 @@ QUARANTINES: Final = group(
 POLICIES: Final = group(
     "upkeep",
     Operation("list_policies", "GET /v1/upkeep/policies", "List policies of retention",
-              READS, retention.list_policies,
-              call=Called(says="The policies of retention of a graph, by name.")),
+              READS, retention.list_policies, call=Called(says="The policies of retention of a graph, by name.")),
     Operation("get_policy", "GET /v1/upkeep/policies/{name}", "Read a policy and what it reaches",
               READS, retention.show_policy),
     Operation("set_policy", "PUT /v1/upkeep/policies/{name}", "Say how long memories are kept",
               CHANGES, retention.set_policy,
-              call=Called(says="Store a policy, or with `dry_run` count what it reaches.\n\nRaises Conflict "
-                               "when it reaches more than half of the graph and `confirm` is not that "
-                               "count.")),
+              call=Called(says="Store a policy, or with `dry_run` count what it reaches.\n\nRaises Conflict when "
+                               "it reaches more than half of the graph and `confirm` is not that count.")),
     Operation("remove_policy", "DELETE /v1/upkeep/policies/{name}", "Remove a policy of retention",
-              REMOVES, retention.remove_policy,
-              call=Called(once=True)),
+              REMOVES, retention.remove_policy, call=Called(once=True)),
 )  # fmt: skip
+OPERATIONS: Final = (*QUARANTINES, *POLICIES)

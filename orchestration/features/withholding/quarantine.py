@@ -32,7 +32,7 @@ from orchestration.mind.state import restore_state
 from orchestration.writing import atomic
 from schemas.base import Identifier
 from schemas.collectives import GraphRequest
-from schemas.commands import ChangeCommand, Retract, Undo, UndoLink, Unrelate, Writer, WriteReceipt
+from schemas.commands import CHANGES, ChangeCommand, Writer, WriteReceipt, subject_of
 from schemas.errors import Conflict, NotFound, StoreTimeout
 from schemas.memory import Level, Source, graph_fields
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, to_datetime, to_instant
@@ -268,13 +268,12 @@ def _suspect(request: QuarantineRequest) -> Suspect:
 def _command(decision: Decision, command_id: str, order: _Order) -> ChangeCommand:
     """The command that hides a thing or takes back what was done to it; refused if it was changed meanwhile."""
     fields = _fields(decision.id, command_id, order)
-    is_memory = decision.kind == "memory"
+    fields["expected_version"] = decision.version
     if decision.verdict.fate == "hide":
-        kind = Retract if is_memory else Unrelate
-        start = to_datetime(decision.verdict.start)
-        command: ChangeCommand = kind(**fields, effective_at=start, expected_version=decision.version)
+        fields["effective_at"] = to_datetime(decision.verdict.start)
+        command = CHANGES["retract", decision.kind](**fields)
         return command.as_quarantining().with_writer(order.writer)
-    command = (Undo if is_memory else UndoLink)(**fields, expected_version=decision.version)
+    command = CHANGES["undo", decision.kind](**fields)
     return command.as_quarantining(decision.verdict.start).with_writer(order.writer)
 
 
@@ -303,10 +302,10 @@ async def _applied(graph: Graph, kept: StoredQuarantine) -> AsyncIterator[list[_
 
 def _undo(applied: _Applied, order: _Order) -> ChangeCommand:
     """The command that reverts one of a quarantine, unless something changed since."""
-    kind = UndoLink if applied.command in ("unrelate", "undo_link") else Undo
     number = applied.command_id.removeprefix(PREFIX)
     fields = _fields(applied.record_id, f"{PREFIX}release-{number}", order)
-    command = kind(**fields, undoes=applied.command_id)
+    fields["undoes"] = applied.command_id
+    command = CHANGES["undo", subject_of(applied.command)](**fields)
     return command.as_quarantining().with_writer(order.writer)
 
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.assembly.options import intention_options
-from orchestration.assembly.stream import RetrievalReport, assemble
+from orchestration.assembly.stream import RetrievalReport, assemble, intention_options
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidates
 from orchestration.stream_completion import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.assembly.budget import stems_of
 from orchestration.assembly.compact import REASONS, tell
-from orchestration.assembly.excerpt import stems_of
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
 from orchestration.traversal.probability import NO_STATE

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import COMPACT_TOKENS, Budget
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget, best_part, stems_of
 from orchestration.assembly.compact import tell
-from orchestration.assembly.excerpt import best_part, stems_of
 from orchestration.assembly.fitting import fit, send
 from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
 from orchestration.traversal.graph import build_graph

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import fit
-from orchestration.assembly.options import budget_of, intention_options
-from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
+from orchestration.assembly.stream import RetrievalReport, assemble, intention_options, select, summarize
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.question.reading import read_question
-from orchestration.question.requests import Request
+from orchestration.question.reading import Request, read_question
 from schemas.memory import Level
 
 NOW = datetime(2023, 7, 12, tzinfo=UTC)

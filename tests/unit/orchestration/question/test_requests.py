@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.question.requests import Request, asked_to_forget, read_request
+from orchestration.question.reading import Request, asked_to_forget, read_request
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.question.lexicon import Entity, Lexicon
-from orchestration.question.reading import Question, read_question
-from orchestration.question.requests import Request
+from orchestration.question.reading import Question, Request, read_question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import (

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from orchestration.graph_queries.events import LESS_SURE, NEAR, NEAR_WEIGHT, find_event_periods
 from orchestration.question.time_expressions import Event
-from orchestration.ranking.events import LESS_SURE, NEAR, NEAR_WEIGHT, find_event_periods
 from schemas.temporal import to_datetime, to_instant
 from tests.builders import a_memory
 

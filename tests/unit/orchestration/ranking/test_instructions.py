@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question
-from orchestration.question.requests import Request
+from orchestration.question.reading import Question, Request
 from orchestration.ranking.instructions import (
     INSTRUCTIONS_KEPT,
     Instruction,

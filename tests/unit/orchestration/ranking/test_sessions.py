@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.sessions import Sessions, session_numbers, with_answers
+from orchestration.ranking.times import Sessions, session_numbers, with_answers
 from tests.builders import a_memory, key
 
 HOUR = 3_600_000_000

@@ -15,7 +15,7 @@ from orchestration.traversal.graph import (
     density,
     graph_edges,
 )
-from orchestration.traversal.probability import State, probability
+from orchestration.traversal.probability import State
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import ActivationTiers
 from tests.builders import a_node, a_relationship, stored_link, stored_row
@@ -26,23 +26,6 @@ goals = st.none() | st.sampled_from(["rest", "work", "rest well"])
 
 
 # --- the weight of a link --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("factors", "expected"),
-    [
-        # 0.3 x 0.8 + 0.2 x 0.7 + 0.3 x 0.5 + 0.1 x 0.9 + 0.1 x 0.4
-        ((0.8, 0.7, 0.5, 0.9, 0.4), 0.66),
-        ((0.0, 0.3, 0.0, 0.0, 0.0), 0.06),
-        ((1.0, 1.0, 1.0, 1.0, 1.0), 1.0),
-        ((9.0, 1.0, 1.0, 1.0, 1.0), 1.0),
-        ((-9.0, 1.0, 1.0, 1.0, 1.0), 0.0),
-    ],
-)
-def test_the_five_factors_by_hand(factors: tuple[float, float, float, float, float], expected: float) -> None:
-    energy, goal, resonance, confidence, transfer = factors
-    weighed = probability(energy=energy, goal=goal, resonance=resonance, confidence=confidence, transfer=transfer)
-    assert weighed == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

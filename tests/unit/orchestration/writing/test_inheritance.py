@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.writing.inheritance import LEAST_FINISHED, inherit
+from orchestration.writing.command_rows import LEAST_FINISHED, inherit
 
 ROW = {"id": "a|NEXT|b", "emotion_vector": "{}", "resolution_state": "resolved", "energy": 0.5, "unset": None}
 UNITS = st.floats(0.0, 1.0).map(lambda number: round(number, 3))

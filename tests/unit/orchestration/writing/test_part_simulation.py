@@ -7,23 +7,22 @@ from typing import Any
 from orchestration.writing.cascade import Plan, Step
 from orchestration.writing.changes import WriteTimes
 from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.part_simulation import PartSimulation
 from orchestration.writing.parts import cascade_parts
-from orchestration.writing.simulation import PlannedWrite, StoredParts
+from orchestration.writing.simulation import PlannedWrite, Simulation, StoredParts
 from schemas.memory import ResolutionState
 from tests.unit.orchestration.writing.memory_store import NOW, MemoryStore, command, remember
 
-PLAN = Plan((Step("x", False, ResolutionState.IN_PROGRESS), Step("gone", False, ResolutionState.RESOLVED)))
+PLAN = Plan((Step("x", "memory", ResolutionState.IN_PROGRESS), Step("gone", "memory", ResolutionState.RESOLVED)))
 
 
-def simulation() -> PartSimulation:
+def simulation() -> Simulation:
     store = MemoryStore()
     store.apply(remember("b", resolution_state="blocked"), remember("x", resolution_state="blocked"))
     parts = StoredParts(store.memories, store.links, store.receipts, {})
-    return PartSimulation(parts, WriteTimes(NOW, NOW))
+    return Simulation(parts, WriteTimes(NOW, NOW))
 
 
-def states(simulated: PartSimulation) -> dict[str, Any]:
+def states(simulated: Simulation) -> dict[str, Any]:
     return {
         chain.id: chain.open_records()[-1].content["resolution_state"]
         for chain in simulated.chains

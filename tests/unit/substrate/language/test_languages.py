@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.appraisal.appraise import Voice, appraise
-from orchestration.question.requests import asked_to_forget
+from orchestration.question.reading import asked_to_forget
 from orchestration.question.time_expressions import read_times
 from substrate.language import languages
 from substrate.language.languages import AskedLanguage, Language, LanguageFileError, read_language

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from orchestration.features.registry import FEATURES
+from scripts.queries import collect
 from tests.docs_pages import ROOT
 
-QUERIES = (ROOT / "tests/golden/queries.cypher").read_text("utf-8")
+QUERIES = "\n".join(query.for_generation(0) for query in chain.from_iterable(collect().values()))
 MADE = re.compile(r"(?:CREATE|MERGE)\s*\((?:\w+)?:(\w+)|-\[:\w+\]->\(:(\w+)|SET \w+:(\w+)")
 KEYS = {
     "substrate:deletions": "a number",

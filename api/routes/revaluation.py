@@ -48,12 +48,10 @@ OPERATIONS: Final = group(
     "citizens",
     Operation("draw_revaluations", "GET /v1/citizens/{citizen_id}/revaluations", "Draw memories to judge anew",
               citizen_may("read"), draw,
-              call=Called("revaluations",
-                          "Memories of low or no importance to judge anew; the same seed draws the same "
-                          "until one is judged.")),
+              call=Called("revaluations", "Memories of low or no importance to judge anew; the same seed draws "
+                          "the same until one is judged.")),
     Operation("judge_revaluations", "POST /v1/citizens/{citizen_id}/revaluations",
               "Say anew how much memories matter", citizen_may("write"), judged,
-              call=Called("revaluate",
-                          "Give memories a new `importance`, or `leave` them as they are; each judgement "
-                          "counts on its own.", positional="judgements")),
+              call=Called("revaluate", "Give memories a new `importance`, or `leave` them as they are; each "
+                          "judgement counts on its own.", positional="judgements")),
 )  # fmt: skip

@@ -1,0 +1,70 @@
+// The queries of `substrate.graphs.filling`, as they are sent for a graph of the first generation of vectors.
+// Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
+
+// count_vectors
+OPTIONAL MATCH (t:Trace)
+WHERE t.embedding IS NOT NULL
+WITH count(t) AS open
+OPTIONAL MATCH (t:PassageTrace)
+WHERE t.embedding IS NOT NULL
+RETURN open, count(t);
+
+// last_passagetrace
+MATCH (t:PassageTrace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+RETURN max(id(t));
+
+// last_pasttrace: last_passagetrace, but
+- MATCH (t:PassageTrace)
++ MATCH (t:PastTrace)
+
+// last_trace: last_passagetrace, but
+- MATCH (t:PassageTrace)
++ MATCH (t:Trace)
+
+// most_vectors
+CALL db.meta.stats()
+YIELD labels
+RETURN labels.Trace, labels.PassageTrace;
+
+// open_vectors
+MATCH (t:Trace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+OPTIONAL MATCH (n:ConsciousnessNode)-[:HAS_TRACE]->(t)
+OPTIONAL MATCH (p:PastVersion)-[:HAS_TRACE]->(t)
+RETURN id(t), coalesce(head(collect(n.id)), head(collect(p.id))), t.digest, t.embedding
+ORDER BY id(t);
+
+// passage_vectors
+MATCH (t:PassageTrace)
+WHERE id(t) > $after AND t.embedding IS NOT NULL
+WITH t
+ORDER BY id(t)
+LIMIT $rows
+MATCH (q:Passage)-[:HAS_TRACE]->(t)
+RETURN id(t), q.memory_id, q.handle, t.embedding
+ORDER BY id(t);
+
+// past_vectors: open_vectors, but
+- MATCH (t:Trace)
++ MATCH (t:PastTrace)
+
+// set_digests_pasttrace
+UNWIND $rows AS r
+MATCH (t:PastTrace)
+WHERE id(t) = r[0]
+SET t.digest = r[1]
+RETURN count(t);
+
+// set_digests_trace
+UNWIND $rows AS r
+MATCH (t:Trace)
+WHERE id(t) = r[0]
+SET t.digest = r[1]
+RETURN count(t);
