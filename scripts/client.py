@@ -37,6 +37,7 @@ BESIDE: Final[tuple[type[Request], ...]] = (
 """What the methods take that are written by hand."""
 HEAD: Final = '''\
 """The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -283,7 +284,7 @@ def module(operations: Iterable[Operation]) -> str:
     parts = [
         HEAD + imports.text(),
         CHECKED + "".join(f"type {name} = {kind}\n" for name, kind in imports.choices.items()),
-        "\n\n".join(fields.texts),
+        "# fmt: off\n" + "\n\n".join(fields.texts) + "\n# fmt: on",
         'class Calls(Sender):\n    """A method for each operation."""\n\n' + "\n\n".join(methods),
         'class SyncCalls(SyncSender):\n    """The same methods; each waits for its answer."""\n\n'
         + "\n".join(blocking),

@@ -1,4 +1,5 @@
 """The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -87,15 +88,14 @@ type AnyQueryMode = (
 )
 
 
+# fmt: off
 class GraphRequestFields(TypedDict, total=False):
     level: AnyLevel
     citizen_id: str | None
     collective: str | None
 
-
 class CommandFields(GraphRequestFields, total=False):
     command_id: str | None
-
 
 class RememberFields(CommandFields, total=False):
     id: str | None
@@ -118,9 +118,9 @@ class RememberFields(CommandFields, total=False):
     intensity: float | None
     result: str | None
     rule: str | None
-    severity: Literal["block", "warn", "note"] | None
-    abstraction: Literal["L0", "L1", "L2", "L3"] | None
-    step: Literal["Decision", "Action", "Learning", "Question", "Courtesy", "Echo"] | None
+    severity: Literal['block', 'warn', 'note'] | None
+    abstraction: Literal['L0', 'L1', 'L2', 'L3'] | None
+    step: Literal['Decision', 'Action', 'Learning', 'Question', 'Courtesy', 'Echo'] | None
     correction_pattern_id: str | None
     discovery_energy: float | None
     source: AnySource
@@ -132,17 +132,14 @@ class RememberFields(CommandFields, total=False):
     text: str
     emotions: Mapping[str, float] | None
 
-
 class ChangeCommandFields(CommandFields, total=False):
     id: str
     expected_version: int | None
     source: AnySource
 
-
 class StretchCommandFields(ChangeCommandFields, total=False):
     valid_from: Time | None
     valid_to: Time | None
-
 
 class RevisionFields(StretchCommandFields, total=False):
     node_type: str | None
@@ -162,45 +159,38 @@ class RevisionFields(StretchCommandFields, total=False):
     intensity: float | None
     result: str | None
     rule: str | None
-    severity: Literal["block", "warn", "note"] | None
-    abstraction: Literal["L0", "L1", "L2", "L3"] | None
-    step: Literal["Decision", "Action", "Learning", "Question", "Courtesy", "Echo"] | None
+    severity: Literal['block', 'warn', 'note'] | None
+    abstraction: Literal['L0', 'L1', 'L2', 'L3'] | None
+    step: Literal['Decision', 'Action', 'Learning', 'Question', 'Courtesy', 'Echo'] | None
     correction_pattern_id: str | None
     discovery_energy: float | None
     extra: Json | None
     text: str | None
     emotions: Mapping[str, float] | None
 
-
 class SupersedeFields(RevisionFields, total=False):
     effective_at: Time | None
-
 
 class CorrectingFields(StretchCommandFields, total=False):
     valid_at: Time | None
     invalid_at: Time | None
 
-
 class CorrectFields(CorrectingFields, RevisionFields, total=False):
     pass
 
-
 class RetractingFields(StretchCommandFields, total=False):
     effective_at: Time | None
-    reason: Literal["reality_changed", "discovered_false"]
-
+    reason: Literal['reality_changed', 'discovered_false']
 
 class ResolvingFields(StretchCommandFields, total=False):
     effective_at: Time | None
     resolution_state: AnyResolutionState
     cascade: bool
 
-
 class UndoingFields(ChangeCommandFields, total=False):
     undoes: str | None
     undoes_source: AnySource | None
     undoes_key: str | None
-
 
 class RelateFields(CommandFields, total=False):
     id: str | None
@@ -228,7 +218,6 @@ class RelateFields(CommandFields, total=False):
     emotions: Mapping[str, float]
     relation: str
 
-
 class LinkRevisionFields(StretchCommandFields, total=False):
     energy: float | None
     confidence: float | None
@@ -245,14 +234,11 @@ class LinkRevisionFields(StretchCommandFields, total=False):
     sensory_details: Json | None
     emotions: Mapping[str, float] | None
 
-
 class SupersedeLinkFields(LinkRevisionFields, total=False):
     effective_at: Time | None
 
-
 class CorrectLinkFields(CorrectingFields, LinkRevisionFields, total=False):
     pass
-
 
 class EraseMemoryFields(CommandFields, total=False):
     id: str
@@ -260,34 +246,27 @@ class EraseMemoryFields(CommandFields, total=False):
     also: Sequence[str]
     with_copies: bool
 
-
 class OfCollectiveFields(TypedDict, total=False):
     collective: str | None
 
-
 class CitizenRequestFields(OfCollectiveFields, total=False):
     citizen_id: str | None
-
 
 class MomentRequestFields(CitizenRequestFields, total=False):
     as_of_time: Time | None
     known_at: Time | None
 
-
 class PagedFields(TypedDict, total=False):
     limit: int
     cursor: str | None
 
-
 class HistoryRequestFields(CitizenRequestFields, PagedFields, total=False):
     known_at: Time | None
-
 
 class ListRequestFields(MomentRequestFields, PagedFields, total=False):
     level: AnyLevel
     source: AnySource | None
     key_id: str | None
-
 
 class MemoryListRequestFields(ListRequestFields, total=False):
     node_types: Sequence[str]
@@ -302,23 +281,18 @@ class MemoryListRequestFields(ListRequestFields, total=False):
     tag: str | None
     bucket: str | None
 
-
 class LinkListRequestFields(ListRequestFields, total=False):
     relation_type: str | None
     relation: str | None
 
-
 class PluralFields(TypedDict, total=False):
     plurality: Plurality | Json | None
-
 
 class FilteredFields(TypedDict, total=False):
     filters: Filters | Json | None
 
-
 class AsksGraphsFields(TypedDict, total=False):
     collectives: Sequence[str] | None
-
 
 class StreamRequestFields(PluralFields, FilteredFields, AsksGraphsFields, total=False):
     citizen_id: str
@@ -329,7 +303,6 @@ class StreamRequestFields(PluralFields, FilteredFields, AsksGraphsFields, total=
     require_valid: bool
     apply_feedback: bool
     reality_pressure: float | None
-
 
 class RetrievalIntentionFields(StreamRequestFields, total=False):
     query_text: str
@@ -360,14 +333,13 @@ class RetrievalIntentionFields(StreamRequestFields, total=False):
     energy: float | None
     goal: str | None
 
-
 class StateBasedRetrievalFields(StreamRequestFields, total=False):
     current_energy: float | None
     current_emotions: Mapping[str, float] | None
     current_goal: str | None
     query_mode: AnyQueryMode
     include_only_unresolved: bool
-    temporal_scope: Literal["recent", "all_time"]
+    temporal_scope: Literal['recent', 'all_time']
     as_of_time: Time | None
     known_at: Time | None
     query_levels: Sequence[AnyLevel]
@@ -379,14 +351,13 @@ class StateBasedRetrievalFields(StreamRequestFields, total=False):
     goal: str | None
     mode: AnyQueryMode
 
-
 class ResonateFields(PluralFields, FilteredFields, AsksGraphsFields, total=False):
     nodes: Sequence[str]
     relations: Sequence[Relation | Json | str]
     emotion: str | None
     intensity: float | None
     result: str | None
-    max_level: Literal["L0", "L1", "L2", "L3"]
+    max_level: Literal['L0', 'L1', 'L2', 'L3']
     drive_bias: Mapping[str, float]
     query_text: str | None
     query_embedding: Sequence[float] | None
@@ -394,9 +365,9 @@ class ResonateFields(PluralFields, FilteredFields, AsksGraphsFields, total=False
     focus: str | None
     weights: Weights | Json
     citizen_id: str
-    by: Literal["signal", "shape"]
+    by: Literal['signal', 'shape']
     id: str | None
-    overlap: Literal["signal", "memory"]
+    overlap: Literal['signal', 'memory']
     as_of_time: Time | None
     known_at: Time | None
     query_levels: Sequence[AnyLevel]
@@ -405,10 +376,8 @@ class ResonateFields(PluralFields, FilteredFields, AsksGraphsFields, total=False
     rerank: Rerank | None
     query: str | None
 
-
 class QuarantineChangeFields(GraphRequestFields, total=False):
     by: AnySource
-
 
 class QuarantineRequestFields(QuarantineChangeFields, total=False):
     source: AnySource | None
@@ -421,7 +390,6 @@ class QuarantineRequestFields(QuarantineChangeFields, total=False):
     note: str
     dry_run: bool
 
-
 class SetPolicyFields(GraphRequestFields, total=False):
     source: AnySource | None
     tag: str | None
@@ -429,17 +397,15 @@ class SetPolicyFields(GraphRequestFields, total=False):
     keep_days: float | None
     keep_newest: int | None
     keep_until_resolved: bool
-    age: Literal["written", "happened"]
-    action: Literal["retract", "erase"]
+    age: Literal['written', 'happened']
+    action: Literal['retract', 'erase']
     by: AnySource
     confirm: int | None
     dry_run: bool
 
-
 class DrawRequestFields(TypedDict, total=False):
     count: int
     seed: int
-
 
 class WriteContextFields(TypedDict, total=False):
     citizen_id: str
@@ -453,11 +419,11 @@ class WriteContextFields(TypedDict, total=False):
     intensity: float | None
     result: str | None
     rule: str | None
-    severity: Literal["block", "warn", "note"] | None
+    severity: Literal['block', 'warn', 'note'] | None
     goal: str | None
     certainty: float | None
     importance: float | None
-    abstraction: Literal["L0", "L1", "L2", "L3"]
+    abstraction: Literal['L0', 'L1', 'L2', 'L3']
     tags: Sequence[str]
     outcome_of: str | None
     agent_log: Sequence[AgentNote | Json]
@@ -466,10 +432,8 @@ class WriteContextFields(TypedDict, total=False):
     restate: bool
     text: str
 
-
 class AgentLogQueryFields(PagedFields, total=False):
     context_id: str | None
-
 
 class FeedbackFields(AsksGraphsFields, total=False):
     query_text: str | None
@@ -482,7 +446,6 @@ class FeedbackFields(AsksGraphsFields, total=False):
     feedback_id: str | None
     query: str | None
 
-
 class ImagineFields(AsksGraphsFields, total=False):
     citizen_id: str
     action: str
@@ -493,10 +456,8 @@ class ImagineFields(AsksGraphsFields, total=False):
     known_at: Time | None
     keep: bool
 
-
 class PredictionQueryFields(PagedFields, total=False):
     open: bool
-
 
 class RulesCheckFields(AsksGraphsFields, total=False):
     citizen_id: str
@@ -508,25 +469,20 @@ class RulesCheckFields(AsksGraphsFields, total=False):
     as_of_time: Time | None
     known_at: Time | None
 
-
 class RulesPageFields(PagedFields, AsksGraphsFields, total=False):
     query_levels: Sequence[AnyLevel]
     as_of_time: Time | None
     known_at: Time | None
 
-
 class OfferReplyFields(GraphRequestFields, total=False):
-    answer: Literal["take", "decline"]
-
+    answer: Literal['take', 'decline']
 
 class OffersRequestFields(GraphRequestFields, total=False):
     limit: int
 
-
 class AppetiteRequestFields(AsksGraphsFields, total=False):
     query_levels: Sequence[AnyLevel]
     time_zone: str
-
 
 class IntendRequestFields(AppetiteRequestFields, total=False):
     run: bool
@@ -536,36 +492,31 @@ class IntendRequestFields(AppetiteRequestFields, total=False):
     form: Form
     parts: Sequence[Part] | None
 
-
 class ShareFields(TypedDict, total=False):
     command_id: str | None
     citizen_id: str
-    from_level: Level | Literal["N1", "N2"]
+    from_level: Level | Literal['N1', 'N2']
     from_collective: str | None
     id: str
-    level: Level | Literal["N2", "N3"]
+    level: Level | Literal['N2', 'N3']
     collective: str | None
     with_links: bool
-
 
 class WithdrawFields(TypedDict, total=False):
     command_id: str | None
     citizen_id: str
-    level: Level | Literal["N2", "N3"]
+    level: Level | Literal['N2', 'N3']
     collective: str | None
     id: str
-
 
 class ContestRequestFields(WithdrawFields, total=False):
     reason: str
 
-
 class ContestedQueryFields(PagedFields, total=False):
-    level: Level | Literal["N2", "N3"]
+    level: Level | Literal['N2', 'N3']
     collective: str | None
     by: str | None
     author: str | None
-
 
 class LookFields(FilteredFields, total=False):
     citizen_id: str
@@ -578,7 +529,6 @@ class LookFields(FilteredFields, total=False):
     each: int
     query: str
 
-
 class SituationRequestFields(AsksGraphsFields, total=False):
     stimuli: Sequence[GivenStimulus | Json | str]
     window: Sequence[WindowItem | Json | str] | None
@@ -590,7 +540,6 @@ class SituationRequestFields(AsksGraphsFields, total=False):
     as_of_time: Time | None
     known_at: Time | None
 
-
 class TagWalkFields(PluralFields, FilteredFields, AsksGraphsFields, total=False):
     citizen_id: str
     query_text: str
@@ -600,7 +549,6 @@ class TagWalkFields(PluralFields, FilteredFields, AsksGraphsFields, total=False)
     query_levels: Sequence[AnyLevel]
     query: str
 
-
 class WhoIsFields(TypedDict, total=False):
     as_of_time: Time | None
     known_at: Time | None
@@ -608,30 +556,24 @@ class WhoIsFields(TypedDict, total=False):
     cursor: str | None
     citizen_id: str
 
-
 class LearningPageFields(PagedFields, total=False):
     known_at: Time | None
-
 
 class BetweenFields(TypedDict, total=False):
     from_time: Time
     to_time: Time | None
     known_at: Time | None
 
-
 class ReceiptRequestFields(CitizenRequestFields, total=False):
     level: AnyLevel | None
-
 
 class EraseEpisodeFields(CommandFields, total=False):
     episode_id: str
     with_copies: bool
 
-
 class StateAsOfFields(TypedDict, total=False):
     as_of_time: Time | None
     known_at: Time | None
-
 
 class StateChangeFields(TypedDict, total=False):
     energy: float | None
@@ -646,16 +588,13 @@ class StateChangeFields(TypedDict, total=False):
     source: AnySource
     emotions: Mapping[str, float] | None
 
-
 class EraseCitizenFields(TypedDict, total=False):
     command_id: str | None
     citizen_id: str
     with_copies: bool
 
-
 class ErasureRequestFields(TypedDict, total=False):
     command_id: str | None
-
 
 class SweepRequestFields(TypedDict, total=False):
     citizen_id: str | None
@@ -665,42 +604,32 @@ class SweepRequestFields(TypedDict, total=False):
     limit: int | None
     after: str | None
 
-
 class QualityRequestFields(TypedDict, total=False):
     citizen_id: str | None
     level: AnyLevel | None
     collective: str | None
     limit: int
 
-
 class RepairRequestFields(TypedDict, total=False):
     task: ApplyCommand | Json | ReEmbed | Json | RetractLink | Json | ReviseLink | Json | CloseRecord | Json
-
 
 class RunsQueryFields(TypedDict, total=False):
     citizen_id: str | None
     level: AnyLevel | None
     collective: str | None
-    job: Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"] | None
+    job: Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure'] | None
     limit: int
 
-
 class RunRequestFields(TypedDict, total=False):
-    jobs: (
-        Sequence[Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]] | None
-    )
+    jobs: Sequence[Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure']] | None
     citizen_id: str | None
     levels: Sequence[AnyLevel] | None
     collective: str | None
     dry_run: bool
 
-
 class OwnUpkeepFields(TypedDict, total=False):
-    mode: Literal["idle", "off"] | None
-    jobs: (
-        Sequence[Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]] | None
-    )
-
+    mode: Literal['idle', 'off'] | None
+    jobs: Sequence[Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure']] | None
 
 class KeyRequestFields(TypedDict, total=False):
     name: str
@@ -708,9 +637,9 @@ class KeyRequestFields(TypedDict, total=False):
     highest_source: AnySource | None
     expires_at: Time | None
 
-
 class KeyChangeFields(TypedDict, total=False):
     highest_source: AnySource
+# fmt: on
 
 
 class Calls(Sender):
