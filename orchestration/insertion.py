@@ -217,26 +217,25 @@ async def _cut_at_rewrites(run: Run, to: Destination) -> list[Run]:
 
 
 async def _remember(run: Run, to: Destination) -> list[WriteReceipt]:
-    commands = [command for command, _ in run]
-    repeated = {} if to.whole is not None else await atomic.find_repeated(to.graph, commands, run[0].now)
-    raising = (
-        position for position, record in repeated.items() if restatements.raises_source(commands[position], record)
-    )
-    position = next(raising, None)
-    if position is not None:
-        return await _remember_around(run, position, to)
-    recognised = await _recognise(commands, repeated, to.graph)
-    new = [timed for position, timed in enumerate(run) if position not in recognised]
-    written = iter(await _store(new, to) if new else ())
-    return [recognised[position] if position in recognised else next(written) for position in range(len(run))]
-
-
-async def _remember_around(run: Run, position: int, to: Destination) -> list[WriteReceipt]:
-    """The receipts of a run; the command at `position` changes the memory that it repeats and is applied alone."""
-    before = await _remember(run[:position], to) if position else []
-    alone = await atomic.apply_one(run[position].command, to.deps, run[position].now)
-    after = await _remember(run[position + 1 :], to) if run[position + 1 :] else []
-    return [*before, alone, *after]
+    answers: list[WriteReceipt] = []
+    while run:
+        commands = [command for command, _ in run]
+        repeated = {} if to.whole is not None else await atomic.find_repeated(to.graph, commands, run[0].now)
+        # A command that takes over what it repeats is applied alone, and what is repeated by those after it is
+        # read again: they must see the higher source.
+        end = len(run)
+        for position, record in repeated.items():
+            if restatements.raises_source(commands[position], record):
+                end = min(end, position)
+        only_repeat = {position: record for position, record in repeated.items() if position < end}
+        recognised = await _recognise(commands, only_repeat, to.graph)
+        new = [run[position] for position in range(end) if position not in recognised]
+        written = iter(await _store(new, to) if new else ())
+        answers += [recognised[position] if position in recognised else next(written) for position in range(end)]
+        if end < len(run):
+            answers.append(await atomic.apply_one(commands[end], to.deps, run[end].now))
+        run = run[end + 1 :]
+    return answers
 
 
 async def _recognise(

@@ -10,7 +10,7 @@ from schemas.base import AtMost, CitizenId, Frozen, Request, each_once
 from schemas.memory import GraphKey, InGraph, Level, collective_of, graph_key
 
 MOST_ASKED: Final = 4
-"""So many collectives beside the default one are asked by one question: each costs two more queries."""
+"""At most this many collectives beside the default one are asked by one question: each costs two more queries."""
 DEFAULT_NAME: Final = "n2"
 """What the default collective is called in the store; no other may have this name."""
 

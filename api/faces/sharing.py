@@ -19,7 +19,7 @@ from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.sharing import contests
 from orchestration.features.sharing import flow as sharing
-from orchestration.features.sharing.contested import list_contested
+from orchestration.features.sharing.contests import list_contested
 from orchestration.features.sharing.values import (
     ContestedPage,
     ContestedQuery,

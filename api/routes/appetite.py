@@ -11,7 +11,7 @@ from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send_intended
 from orchestration.dependencies import Deps
 from orchestration.features.appetite import flow as intending
-from orchestration.features.appetite.operations import ASKS
+from orchestration.features.appetite.feature import ASKS
 from schemas.base import CitizenId
 from schemas.mind.appetite import IntendRequest
 from schemas.operation import Called, Operation, group

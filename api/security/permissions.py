@@ -82,16 +82,16 @@ class Caller:
                 remedy="Leave source out, or ask an administrator for a key with a higher source.",
             )
 
-    def limit_source[C: BaseModel](self, command: C, field: str = "source") -> C:
+    def limit_source[C: BaseModel](self, command: C, name: str = "source") -> C:
         """The command, its default source lowered to the caller's highest. Raises Forbidden for a higher claim."""
-        source = getattr(command, field, None)
+        source = getattr(command, name, None)
         if source is None:
             return command
-        if field in command.model_fields_set:
+        if name in command.model_fields_set:
             self.require_source(source)
             return command
         limited = lower_source(source, self.principal.highest_source)
-        return command if limited is source else command.model_copy(update={field: limited})
+        return command if limited is source else command.model_copy(update={name: limited})
 
     def writer_of(self, graph: GraphKey, citizen_id: str | None) -> Writer:
         """The writer of a record on this level.

@@ -9,7 +9,7 @@ from orchestration.appraisal.speech import Hit, Sentence
 from substrate.language.languages import Language
 
 NEGATION_REACH: Final = 3
-"""A word is negated when one of the so many words before it in its clause is a negation."""
+"""A word is negated when one of this many words before it in its clause is a negation."""
 UNFINISHED_REACH: Final = 5
 
 

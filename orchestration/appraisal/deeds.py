@@ -21,7 +21,7 @@ TOLD: Final = 0.8
 HEARD: Final = 0.5
 """How sure a deed is that the writer tells, and one that somebody told the writer."""
 _SIGHT: Final = 3
-"""So many words after a verb "by" may follow."""
+""""by" may follow at most this many words after a verb."""
 _MARKS: Final = ".,;:!?()\"'…"
 _NO_THINGS: Final = (Kind.PERSON.value, "Self")
 

@@ -14,7 +14,7 @@ MIN_LENGTH: Final = 4
 MAX_LENGTH: Final = 40
 """Length of a tag in characters. The engine crashes on a unique value of more than 4,096 bytes."""
 MAX_SUBJECTS: Final = 3
-"""A list of texts is named by at most so many phrases."""
+"""A list of texts is named by at most this many phrases."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
 
 _TAG: Final = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")

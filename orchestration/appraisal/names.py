@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.own_words import QUOTED, Token, has_quotes, heading_spans, own_words, tokens_of
-from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
 from substrate.language.text import likeliest, name_key, stop_words
 
 
@@ -48,7 +48,7 @@ LONGEST_NAME: Final = 80
 """Longer runs of capitals are headings, or no text at all."""
 MOST_WORDS: Final = 4
 MOST_READ: Final = 2000
-"""Only so many characters of a text decide its language."""
+"""At most this many characters of a text decide its language."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 # Without its bound, which is above the longest name, a word without end takes the square of its length.
 _CAPITALISED: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]{0,100}\w"
@@ -59,8 +59,9 @@ _HANDLE: Final = re.compile(r"(?<![\w@#/.])([@#])([^\W\d_][\w-]{1,39})(?!\w)")
 
 
 class NamePatterns(NamedTuple):
-    """The patterns by which a language names people, places and things."""
+    """The patterns by which a language names people, places and things, and the `words` of its file."""
 
+    words: NameWords
     place: re.Pattern[str]
     organisation: re.Pattern[str]
     from_work: re.Pattern[str]
@@ -79,6 +80,7 @@ def name_patterns(code: str) -> NamePatterns:
     trade, workplace = "|".join(names.trades), "|".join(map(re.escape, workplaces))
     roles = [text.replace("TRADE", trade).replace("WORKPLACE", workplace) for text in names.role_statements]
     return NamePatterns(
+        words=names,
         place=re.compile(rf"\b(?:{names.place_cues}) (?:the )?$", re.IGNORECASE),
         organisation=re.compile(rf"\b(?:{names.organisation_cues}) (?:the )?$", re.IGNORECASE),
         from_work=re.compile(rf" {names.from_work}\b", re.IGNORECASE),
@@ -125,7 +127,7 @@ def read_names(text: str, language: str | None = None) -> list[Mention]:
     """The names in a text, each with its sign, in order; a name may come more than once."""
     code = language or name_language(text)
     own = own_words(text)
-    found = list(_quoted_titles(own, name_patterns(code)))
+    found = list(_quoted_titles(own, code))
     if "@" in own or "#" in own:
         found += [Mention(handle[2], Kind.ENTITY) for handle in _HANDLE.finditer(own)]
     if own == own.lower():
@@ -134,11 +136,11 @@ def read_names(text: str, language: str | None = None) -> list[Mention]:
     return [*found, *(mention for run in reader.runs() if (mention := reader.judge(run)) is not None)]
 
 
-def _quoted_titles(text: str, patterns: NamePatterns) -> Iterator[Mention]:
+def _quoted_titles(text: str, language: str) -> Iterator[Mention]:
     for found in QUOTED.finditer(text) if has_quotes(text) else ():
         title = next(part for part in found.groups() if part is not None).strip(" .,!?")
         before = text[max(0, found.start() - 24) : found.start()]
-        if title[:1].isupper() and len(title) <= LONGEST_NAME and patterns.title.search(before):
+        if title[:1].isupper() and len(title) <= LONGEST_NAME and name_patterns(language).title.search(before):
             yield Mention(title, Kind.ENTITY)
 
 
@@ -158,11 +160,12 @@ class _Run(NamedTuple):
 class _Reader:
     """Reads the names of one text by the words around each run of capitals."""
 
-    def __init__(self, text: str, tokens: Sequence[Token], code: str) -> None:
+    def __init__(self, text: str, tokens: Sequence[Token], language: str) -> None:
         self.text = text
         self.tokens = tokens
-        self.words, self.patterns = Language.of(code).names, name_patterns(code)
-        self.first_names = first_names(code)
+        self.patterns = name_patterns(language)
+        self.words = self.patterns.words
+        self.first_names = first_names(language)
         self._headings = heading_spans(text)
 
     def runs(self) -> Iterator[_Run]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST_READ, MIDDLE = 100_000, "middle_of_description"
-"""Only so many characters of a text are read for names; what stands in `unset` of a memory with a longer text."""
+"""At most this many characters of a text are read for names; what is in `unset` of a memory with a longer text."""
 LONG_QUOTATION: Final = 4
-"""A quotation with so many spaces is what somebody else said; a shorter one may be a title."""
+"""A quotation with this many spaces is what somebody else said; a shorter one may be a title."""
 _TOKEN: Final = re.compile(r"[^\W\d_](?:[\w'’&-]*\w)?")
 _OWNING: Final = re.compile(r"['’]s$|['’]$")
 _FOREIGN: Final = re.compile(

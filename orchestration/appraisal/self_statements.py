@@ -17,7 +17,7 @@ from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
 from substrate.language.text import name_key
 
 MOST_READ: Final = 4000
-"""Only so many characters of a text are searched for statements: nobody introduces themselves later."""
+"""At most this many characters of a text are searched for statements: nobody introduces themselves later."""
 LONGEST_ROLE: Final = 60
 _OPENED: Final = re.compile(r"(?:\A|\W)['‘\"](?=\w)[^\"]{0,12}\Z")
 

@@ -17,9 +17,9 @@ from substrate.language.languages import Language
 MOST_CHARACTERS: Final = 12_000
 MOST_SENTENCES: Final = 60
 MOST_TOKENS: Final = 160
-"""Only so many tokens of a sentence are read."""
+"""At most this many tokens of a sentence are read."""
 QUOTE_WORDS: Final = 4
-"""A quotation of so many words or more is somebody else's voice."""
+"""A quotation of this many words or more is somebody else's voice."""
 
 _QUOTES: Final = re.compile('"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«')
 _END: Final = re.compile(r"(?<![.!?…])[.!?…]++(?=[\s\"')\]]|$)|\n+")

@@ -13,7 +13,7 @@ from substrate.language.text import language_of, stem, words
 
 MOST_RULE_CHARACTERS: Final = 400
 INSTRUCTION_WITHIN: Final = 1200
-"""Only so many characters of a text are searched for a standing instruction when memories are ranked."""
+"""At most this many characters of a text are searched for a standing instruction when memories are ranked."""
 SHORT: Final = 5
 """A sentence of so few tokens that names a manner and says "always" is a rule without a verb; one of so few that
 says "another rule" leads over to it."""

@@ -20,11 +20,11 @@ from substrate.language.languages import DEFAULT_LANGUAGE, Language
 from substrate.language.text import stems, stop_words, word_language, words
 
 LEAST_TOLD: Final = 2
-"""So many words that mean something, beside what is asked, tell something."""
+"""A text tells something with this many words that mean something, beside what is asked."""
 MOST_NEW: Final = 0.2
 """A text that repeats what was given has at most this share of other words, and no other number or name."""
 MOST_ASKED: Final = 10
-"""A question without its mark is no longer than so many words."""
+"""A question without its mark has at most this many words."""
 MOST_PASTED: Final = 8
 """What asks about more words that are quoted or pasted tells them."""
 _WORD: Final = re.compile(r"[^\W_]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -76,7 +76,8 @@ class FadingStream:
 
     def __init__(self, stream: ConsciousnessStream) -> None:
         self.stream = stream
-        self._records: list[Record] = _distinct((*all_memories(stream), *all_links(stream)))
+        every: list[Record] = [*all_memories(stream), *all_links(stream)]
+        self._records = list({id(record): record for record in every}.values())
         self._energies = [record.energy for record in self._records]
         self._states = [record.resolution_state for record in self._records]
         self._changed: list[Instant] = [to_instant(record.valid_at) for record in self._records]
@@ -117,10 +118,6 @@ class FadingStream:
             }
         )
         self._shown = column
-
-
-def _distinct(records: Iterable[Record]) -> list[Record]:
-    return list({id(record): record for record in records}.values())
 
 
 def _put[Some: (ConsciousnessNode, ConsciousnessRelationship)](

@@ -44,7 +44,7 @@ from schemas.stream import (
     Degradation,
     QueryTiming,
 )
-from schemas.stream_parts import GraphEdge, ResolutionPattern
+from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import TemporalMode
 from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions
@@ -152,9 +152,6 @@ class StreamContent:
     def all_links(self) -> list[ConsciousnessRelationship]:
         return list(chain(*self.links.values()))
 
-    def identities(self) -> set[Identity]:
-        return {score.key[:2] for score in self.order}
-
     def reduced_to(self, scores: Sequence[Score]) -> StreamContent:
         """The memories of these scores alone, and the links between them."""
         if scores is self.order:
@@ -162,8 +159,13 @@ class StreamContent:
         reduced = replace(self, order=scores)
         if len(scores) == len(self.order):
             return reduced
-        present = reduced.identities()
-        return replace(reduced, links={level: _links_among(present, links) for level, links in self.links.items()})
+        present = {score.key[:2] for score in scores}
+        links: dict[Level, list[ConsciousnessRelationship]] = {level: [] for level in self.links}
+        for level, of_level in self.links.items():
+            for link in of_level:
+                if {(link.graph_key, link.source_id), (link.graph_key, link.target_id)} <= present:
+                    links[level].append(link)
+        return replace(reduced, links=links)
 
 
 def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
@@ -335,16 +337,6 @@ def _accepted_content(
     if options.plurality is not None:
         order = spread_over_weeks(order, candidates.memories, options.plurality)
     return content.reduced_to(order)
-
-
-def _links_among[T: (ConsciousnessRelationship, GraphEdge)](
-    present: set[Identity], links: Sequence[T]
-) -> tuple[T, ...]:
-    return tuple(
-        link
-        for link in links
-        if (link.graph_key, link.source_id) in present and (link.graph_key, link.target_id) in present
-    )
 
 
 def _activation_tiers(tiers: Sequence[Sequence[Score]], content: StreamContent) -> ActivationTiers:

@@ -30,7 +30,7 @@ FIRST_TITLE: Final = "session 1"
 SUBJECT_TURNS: Final = 200
 """The first turns of a session, by which it is named."""
 MOST_TAGS: Final = 16
-"""So many of the `#tags` that somebody wrote into a turn are its tags."""
+"""At most this many of the `#tags` that somebody wrote into a turn are its tags."""
 STEP: Final = timedelta(seconds=1)
 """The time between two turns without times of their own: enough to keep them in order."""
 _UNSEEN: Final = r"\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"

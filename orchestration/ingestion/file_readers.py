@@ -62,7 +62,7 @@ class Bounds(NamedTuple):
 
     @staticmethod
     def of(size: int) -> Bounds:
-        """The bounds for files of so many bytes.
+        """The bounds for files of this many bytes.
 
         The interpreter takes 120 MiB, dense JSON 40 times its bytes. A book of 500 pages, maybe of 1 MB, takes
         20 s, mails with many addresses 8 s a MB. A service holds an answer as objects, 5 times as large.

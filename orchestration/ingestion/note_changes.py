@@ -35,11 +35,11 @@ from substrate.store.notes import NoteLink, NoteRow
 _COMPARED: Final = ("name", "description", "tags", "buckets", "aliases", "resolution_state")
 _EDITED: Final = frozenset(("name", "description", "tags", "resolution_state"))
 _TOLD_AT_ONCE: Final = 20
-"""So many notes of a folder are named for each kind of change; the rest is counted."""
+"""At most this many notes of a folder are named for each kind of change; the rest is counted."""
 ALIKE: Final = 0.5
 """A note at a new place whose lines are those of a stored one to this share was moved and edited."""
 RELATED: Final = 0.25
-"""A note at the place of a stored one is that one if they share so many lines, when nothing else tells."""
+"""A note at the place of a stored one is that one if they share this many lines, when nothing else tells."""
 FEWEST_WORDS: Final = 5
 """A shorter note is not recognised in another folder: two people write "to do" and mean different things."""
 _CUT: Final = re.compile(r"~[0-9a-f]{20}\Z")

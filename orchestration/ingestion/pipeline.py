@@ -24,7 +24,7 @@ from schemas.responses import IngestReport
 from schemas.temporal import Instant
 
 SHORT, TOGETHER = 20, 100
-"""Chats of at most so many messages are stored so many at once."""
+"""Chats of at most this many messages are stored this many at once."""
 
 
 async def ingest(

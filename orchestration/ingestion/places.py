@@ -24,7 +24,7 @@ from substrate.language.text import words
 from substrate.store import reader, rows, writer
 
 _LOOKED_UP: Final = 20
-"""So many messages of a chat are looked for in other chats."""
+"""At most this many messages of a chat are looked for in other chats."""
 
 
 class KnownPlace(NamedTuple):

@@ -36,7 +36,7 @@ NOBODY: Final = Writer()
 MAX_FAULTS = 50
 """At most this many faults are listed in a report; all are counted."""
 NAMED_AT_ONCE: Final = 600
-"""The texts among so many commands are linked with what they name at once."""
+"""The texts among this many commands are linked with what they name at once."""
 
 
 class Origin(NamedTuple):
@@ -190,7 +190,7 @@ class Job:
     origin: Origin | None = None
 
     def advance(self, count: int) -> None:
-        """Tell that so many more are done."""
+        """Tell that this many more are done."""
         self.done += count
         if self.progress is not None and count:
             self.progress(self.done, max(self.done, self.total))

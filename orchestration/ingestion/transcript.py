@@ -17,13 +17,13 @@ from orchestration.ingestion.episodes import Message, plain_name
 from schemas.temporal import Instant, to_instant
 
 MOST_OFFSETS: Final = 64
-"""So many places at which a list may begin are tried: a long chat has many turns that say "ok"."""
+"""At most this many places at which a list may begin are tried: a long chat has many turns that say "ok"."""
 ANCHORS: Final = 3
 """The first messages of a list by which its place is looked for: the very first may have been edited."""
 FARTHEST: Final = 16
-"""A list without ids may leave out, or hold more than is stored, so many messages in one place."""
+"""A list without ids may leave out, or hold more than is stored, at most this many messages in one place."""
 ENOUGH: Final = 3
-"""So many messages without times say what is stored by chance no longer: then they were sent before."""
+"""This many messages without times say what is stored by chance no longer: then they were sent before."""
 _KEY: Final = re.compile(r"D(\d{1,9}):(\d{1,9}(?:\.\d{1,9})*)\Z")
 
 

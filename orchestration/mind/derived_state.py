@@ -18,9 +18,9 @@ from substrate.store.feelings import FeltMemory
 DAY: Final = 86_400_000_000
 """Microseconds."""
 DAYS: Final = 7.0
-"""Memories count up to so many days before the newest one with a feeling, a goal or open work."""
+"""Memories count up to this many days before the newest one with a feeling, a goal or open work."""
 HALF_LIFE_DAYS: Final = 2.0
-"""A memory counts half after so many days: a mood passes faster than a matter."""
+"""A memory counts half after this many days: a mood passes faster than a matter."""
 MOST_EMOTIONS: Final = 6
 MOST_GOALS: Final = 5
 UNSAID: Final = 0.5
@@ -107,13 +107,11 @@ def _goals(weighed: Sequence[_Weighed]) -> list[StateSource]:
     for one in weighed:
         if one.memory.goal and one.memory.work != ResolutionState.RESOLVED.value:
             having[one.memory.goal].append(one)
-    sources = [_goal_source(goal, ones) for goal, ones in having.items()]
+    sources = []
+    for goal, ones in having.items():
+        amount = max(one.weight * one.memory.energy * (1.0 if one.memory.work else UNSAID) for one in ones)
+        sources.append(StateSource(field="goal", name=goal, amount=round(amount, 4), memory_ids=_ids(ones)))
     return sorted(sources, key=lambda source: (-source.amount, source.name))[:MOST_GOALS]
-
-
-def _goal_source(goal: str, having: Sequence[_Weighed]) -> StateSource:
-    amount = max(one.weight * one.memory.energy * (1.0 if one.memory.work else UNSAID) for one in having)
-    return StateSource(field="goal", name=goal, amount=round(amount, 4), memory_ids=_ids(having))
 
 
 def _ids(weighed: Iterable[_Weighed]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ REACH: Final = 0.8
 GREATEST_SHARE: Final = 0.5
 """One stream carries the energy over at most this share of what is left of that way."""
 DRIFT_HALF_LIFE: Final[Instant] = 12 * 3_600_000_000
-"""After so many microseconds (12 hours) half of what feedback did to the energy is left."""
+"""After this many microseconds (12 hours) half of what feedback did to the energy is left."""
 ORDINARY: Final = 0.5
 """The ordinary energy of a citizen that never declared one and whose memories tell none."""
 _MADE_BY: Final = frozenset((Source.INGESTION, Source.UPKEEP))

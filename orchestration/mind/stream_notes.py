@@ -30,7 +30,7 @@ from substrate.store.stream_notes import InferredMoment, StoredNote
 
 NOTES_A_STATEMENT: Final = 200
 GIVEN_BY: Final = 2
-"""An answer repeats what the last so many streams gave."""
+"""An answer repeats what at most this many of the last streams gave."""
 _DAY: Final = 86_400_000_000
 
 

@@ -19,7 +19,7 @@ from substrate.language.languages import AskedLanguage, Language
 from substrate.language.text import any_of, normal_text, stem, stems, word_language
 
 MOST_READ: Final = 4000
-"""Only so many characters of a text are read."""
+"""At most this many characters of a text are read."""
 
 
 class AnswerKind(StrEnum):

@@ -35,9 +35,9 @@ def instruction_words() -> str:
 
 
 REQUEST_READ: Final = 2000
-"""Only so many characters of a text are read."""
+"""At most this many characters of a text are read."""
 LEAST_STATEMENT: Final = 4
-"""A text that asks nothing is a statement from so many function words on; with fewer it is a list of words."""
+"""A text that asks nothing is a statement from this many function words on; with fewer it is a list of words."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")

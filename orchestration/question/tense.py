@@ -16,9 +16,9 @@ from substrate.language.languages import Language
 from substrate.language.text import language_of, pattern_of, word_finder, words
 
 MOST_READ: Final = 4000
-"""Only so many characters of a text are read."""
+"""At most this many characters of a text are read."""
 FIRST_WORDS: Final = 2
-"""A text that names a person among so many of its first words tells of that person."""
+"""A text that names a person among this many of its first words tells of that person."""
 _find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""

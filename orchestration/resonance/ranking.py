@@ -195,10 +195,8 @@ def diversify(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[E
 
     best = max((echo.resonance.resonance for echo in echoes), default=0.0) or 1.0
     strengths = [RELEVANCE_SHARE * echo.resonance.resonance / best for echo in echoes]
-    nearest = [_nearest(echo, before) for echo in echoes]
+    nearest: list[float] = []
+    for echo in echoes:
+        nearest.append(max((jaccard(echo.subjects, other.subjects) for other in before), default=0.0))
     places = maximal_marginal_relevance(strengths, similarity, 1 - RELEVANCE_SHARE, nearest)
     return (echoes[place] for place in places)
-
-
-def _nearest(echo: Echo, others: Iterable[Echo]) -> float:
-    return max((jaccard(echo.subjects, other.subjects) for other in others), default=0.0)

@@ -25,7 +25,7 @@ from orchestration.upkeep.findings import (
     memory_texts,
     validate_own_metadata,
 )
-from orchestration.upkeep.metadata_quality import MetadataQuality
+from orchestration.upkeep.text_quality import MetadataQuality
 from orchestration.validation import given_of_link, given_of_memory
 from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest

@@ -109,10 +109,17 @@ def build_queries(
         **_goal_values(goal, meaning),
     }
     emotion = emotion_vector(waking.emotions)
+    now, then = (
+        (store.NOW, store.THEN)
+        if state.filters is None or state.filters.empty
+        else (store.FITTING_NOW, store.FITTING_THEN)
+    )
     requests = []
     for target in view.targets.values():
-        pair = _pair(state.query_mode, meaning, _texts(target, state))
-        near = _search(meaning, target) if values["unfiltered"] else {}
+        pair = _pair(state.query_mode, meaning, then if target.past else now)
+        near: dict[str, Search] = {}
+        if values["unfiltered"] and meaning is not None and meaning.vector:
+            near["near"] = Search(meaning.vector, NEAREST_IN_MEANING, open_only=not target.past)
         if emotion is not None:
             values["emotion"] = emotion
             values["felt_names"] = sorted(normal_emotions(waking.emotions))
@@ -129,19 +136,6 @@ def build_queries(
 def _request(kind: QueryKind, target: GraphTarget, query: Query, values: Mapping[str, Any]) -> QueryRequest:
     reading = partial(store.read_given, query) if query.name in store.OF_GIVEN else None
     return QueryRequest(kind, target, query, values, reading=reading)
-
-
-def _search(meaning: GoalMeaning | None, target: GraphTarget) -> dict[str, Search]:
-    """The search for what is about the goal; none where no goal is compared by its meaning."""
-    if meaning is None or not meaning.vector:
-        return {}
-    return {"near": Search(meaning.vector, NEAREST_IN_MEANING, open_only=not target.past)}
-
-
-def _texts(target: GraphTarget, state: StateBasedRetrieval) -> WakingQueries:
-    if state.filters is None or state.filters.empty:
-        return store.THEN if target.past else store.NOW
-    return store.FITTING_THEN if target.past else store.FITTING_NOW
 
 
 def _pair(mode: QueryMode, meaning: GoalMeaning | None, queries: WakingQueries) -> _Pair:

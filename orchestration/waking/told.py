@@ -82,18 +82,13 @@ def is_told(memory: Candidate) -> bool:
     """Whether a memory is the citizen's own words alone, with a text and nothing given."""
     found: bool | None = memory.derived.get("is_told")
     if found is None:
-        found = memory.derived["is_told"] = _is_told(memory)
+        unset = frozenset((memory.get("unset") or "").split(","))
+        said = frozenset(name for name in FELT_FIELDS if memory.get(name) not in (None, "{}"))
+        speaker = memory.get("speaker")
+        spoken = bool(said) or bool(speaker) or memory.get("node_type") in SPOKEN_TYPES
+        own_text = is_own(speaker) and bool((memory.get("description") or "").strip())
+        found = memory.derived["is_told"] = own_text and said <= unset and spoken
     return found
-
-
-def _is_told(memory: Candidate) -> bool:
-    if not is_own(memory.get("speaker")) or not (memory.get("description") or "").strip():
-        return False
-    unset = frozenset((memory.get("unset") or "").split(","))
-    said = [name for name in FELT_FIELDS if memory.get(name) not in (None, "{}")]
-    if any(name not in unset for name in said):
-        return False
-    return bool(said) or bool(memory.get("speaker")) or memory.get("node_type") in SPOKEN_TYPES
 
 
 def own_share(text: str) -> float:
@@ -294,7 +289,11 @@ def read_told(
     up to `TOLD_WITHIN` memories and `WINDOW_DAYS` days before it, fading with each between, and the whole of what
     it resolved.
     """
-    told = [_Placed(memory, _begun(memory, earlier)) for memory in memories if is_told(memory)]
+    told: list[_Placed] = []
+    for memory in filter(is_told, memories):
+        begun = int(memory.get("valid_at"))
+        first = earlier.get(memory.key[1])
+        told.append(_Placed(memory, begun if first is None else min(begun, first.begun)))
     in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
     resolved = _resolved((one.memory for one in told), about, solutions)
     found: dict[Key, Told] = {}
@@ -311,11 +310,6 @@ class _Placed(NamedTuple):
 
     memory: Candidate
     begun: Instant
-
-
-def _begun(memory: Candidate, earlier: Mapping[str, Earlier]) -> Instant:
-    valid_at = int(memory.get("valid_at"))
-    return min(valid_at, earlier[memory.key[1]].begun) if memory.key[1] in earlier else valid_at
 
 
 def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float]) -> float:

@@ -143,16 +143,14 @@ async def _apply_with_retries(commands: Sequence[Command], deps: Deps, now: Inst
         retry.retried = attempt > 0
         applied = await _attempt(named, retry, deps, now)
         if applied is not None:
-            return [_correct_duplicate(receipt, retry, now) for receipt in applied]
+            for place, receipt in enumerate(applied):
+                # An earlier attempt of this call may have stored the command, and its answer was lost.
+                if receipt.command_id in retry.unanswered and receipt.created_at is not None:
+                    is_older = to_instant(receipt.created_at) < now
+                    applied[place] = receipt.model_copy(update={"duplicate": is_older})
+            return applied
         await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
     return None
-
-
-def _correct_duplicate(receipt: WriteReceipt, retry: RetryState, now: Instant) -> WriteReceipt:
-    """Clear `duplicate` when an earlier attempt of this call stored the command and its answer was lost."""
-    if receipt.command_id not in retry.unanswered or receipt.created_at is None:
-        return receipt
-    return receipt.model_copy(update={"duplicate": to_instant(receipt.created_at) < now})
 
 
 async def _attempt(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import cascade_reading, changes, parts
+from orchestration.writing import changes, parts
 from orchestration.writing.cascade import Plan, Planning, Root
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.parts import (
@@ -145,7 +145,7 @@ async def _read_records(commands: Sequence[Any], graph: Graph) -> Mapping[Identi
 
 
 NAMED_AT_MOST: Final = 20
-"""A receipt names only so many things that could be done."""
+"""A receipt names at most this many things that could be done."""
 NOT_READ: Final = "what follows was not looked up: the engine was too busy; ask for the offers of upkeep"
 
 
@@ -171,9 +171,7 @@ async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps
         if receipt.duplicate and (await reader.receipts(graph, [receipt.command_id]))[receipt.command_id].told:
             return receipt
         if receipt.duplicate or (may_follow and not had_parts):
-            done = await _done(receipt, graph) if had_parts else []
-            plan = await _plan(command, graph, now)
-            told = {"follows": (*done, *parts.named_plan(plan)), "further": plan.further}
+            told = await _read_told(command, receipt, graph, now, had_parts=had_parts)
             named = receipt.model_copy(update=told)
         if may_follow or (named.warnings and named.warnings != collect_warnings(command)):
             ids = [each.id for each in named.follows]
@@ -186,13 +184,15 @@ async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps
     return named
 
 
-async def _plan(command: Command, graph: Graph, now: Instant) -> Plan:
-    if not isinstance(command, Resolving) or command.resolution_state is not ResolutionState.RESOLVED:
-        return Plan()
-    return await cascade_reading.read_plan(command, graph, now, room=NAMED_AT_MOST)
-
-
-async def _done(receipt: WriteReceipt, graph: Graph) -> list[Consequence]:
-    """What a command did besides when it was applied, from the receipts of its parts."""
-    stored = await cascade_reading.read_part_receipts(receipt.command_id, graph)
-    return [parts.done_before(part) for part in stored if part.command_id != receipt.command_id]
+async def _read_told(
+    command: Command, receipt: WriteReceipt, graph: Graph, now: Instant, *, had_parts: bool
+) -> dict[str, Any]:
+    """The fields of a receipt that say what a command did besides, and what follows from it now."""
+    done: list[Consequence] = []
+    for part in await read_part_receipts(receipt.command_id, graph) if had_parts else ():
+        if part.command_id != receipt.command_id:
+            done.append(parts.done_before(part))
+    plan = Plan()
+    if isinstance(command, Resolving) and command.resolution_state is ResolutionState.RESOLVED:
+        plan = await read_plan(command, graph, now, room=NAMED_AT_MOST)
+    return {"follows": (*done, *parts.named_plan(plan)), "further": plan.further}

@@ -36,7 +36,7 @@ from substrate.store.unfinished_erasures import ErasureTarget
 LEAST_NUMBER: Final = 3
 """A shorter number stands in texts that have nothing to do with each other."""
 MOST_NAMED: Final = 1_000
-"""At most so many copies are named in a report; more are counted."""
+"""At most this many copies are named in a report; more are counted."""
 
 
 class FoundCopy(NamedTuple):

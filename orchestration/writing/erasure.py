@@ -83,7 +83,9 @@ async def erase(
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
         present = {each for each in (target, *also) if await _exists(each, connection)}
         exists = target in present
-        notes = _notes_of((target, *also, *beside), await unfinished_erasures.read_notes(connection))
+        digests = {each.digest() for each in (target, *also, *beside)}
+        noted = await unfinished_erasures.read_notes(connection)
+        notes = {name: note for name, note in noted.items() if note.digest in digests}
         is_unknown = not (exists or own_mark or notes)
         is_gone = is_unknown and not present
         late_mark = await erasure.read_named_mark(connection, target.digest()) if is_gone else None
@@ -197,11 +199,6 @@ async def finish_broken_off(store: ErasedStore) -> int:
             finished = len(notes)
     await append_log.rewrite_after_deletions(connection)
     return finished
-
-
-def _notes_of(targets: Iterable[ErasureTarget], notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
-    digests = {target.digest() for target in targets}
-    return {name: note for name, note in notes.items() if note.digest in digests}
 
 
 def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running: bool) -> None:

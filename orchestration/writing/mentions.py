@@ -51,9 +51,9 @@ _MADE: Final = ("name", "node_type")
 _MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
 _MENTIONS: Final = "MENTIONS"
 _MANY: Final = 20
-"""So many texts are read in a thread, so that the service answers meanwhile."""
+"""From this many texts on they are read in a thread, so that the service answers meanwhile."""
 _MOST_UNKNOWN: Final = 100
-"""Only so many names that are used once are looked for in earlier texts."""
+"""At most this many names that are used once are looked for in earlier texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +198,14 @@ def _weak_names(texts: Sequence[NamedText]) -> dict[str, str]:
 
 
 async def _earlier_uses(
-    weak: Mapping[str, str], texts: list[str], known: dict[str, naming.NamedRecord], graph: Graph
+    names: Mapping[str, str], texts: list[str], known: dict[str, naming.NamedRecord], graph: Graph
 ) -> list[naming.NameUse]:
-    """Earlier texts of the graph, but these, that use a name that is weak.
+    """Earlier texts of the graph, but these, that use one of some weak names.
 
     Known names that begin with such a name are added to `known`: "Dex" may be Dexter.
     """
     taken = {name_key(name) for memory in known.values() for name in (memory.name, *memory.aliases)}
-    unknown = [(key, name) for key, name in weak.items() if key.isalnum() and key not in taken | stop_words()]
+    unknown = [(key, name) for key, name in names.items() if key.isalnum() and key not in taken | stop_words()]
     unknown = unknown[:_MOST_UNKNOWN]
     if not unknown:
         return []

@@ -42,7 +42,7 @@ MOST_ALIKE: Final = 1000
 """Among more names with one initial a nickname or a misspelt name is nobody's."""
 _FUZZY_LETTERS: Final = 6
 MOST_NAMES: Final = 200
-"""A text with more different names is a list: only so many of them are read and linked."""
+"""A text with more different names is a list: at most this many of them are read and linked."""
 
 
 class NamedText(NamedTuple):

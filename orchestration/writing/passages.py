@@ -25,9 +25,9 @@ WIDEST_CODE: Final = 2 * READ
 """A block of code is kept whole up to this width."""
 
 FEWEST_BLANKS: Final = 100
-"""So many blanks at the end of a text are no part of it."""
+"""At least this many blanks at the end of a text are no part of it."""
 FEWEST_REPEATED: Final = 20_000
-"""So many characters of one repeated unit at the end of a text are a runaway."""
+"""This many characters of one repeated unit at the end of a text are a runaway."""
 FEWEST_REPEATS: Final = 20
 LONGEST_UNIT: Final = 400
 KEPT_REPEATS: Final = 3

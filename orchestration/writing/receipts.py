@@ -18,7 +18,7 @@ from substrate.store.rows import StoredReceipt
 
 OTHER_CONTENT: Final = "this command_id was used before with another content"
 CLOCK_AHEAD: Final = 60_000_000
-"""So many microseconds the clock of a graph may be ahead: many writes at once move it a little."""
+"""The clock of a graph may be ahead by this many microseconds: many writes at once move it a little."""
 OPEN_AGAIN: Final = " is open again: what told it as solved is gone"
 UNFINISHED: Final = "the erasure is not finished; send it again to finish it"
 

@@ -5,7 +5,6 @@ A cascade, and the undo of one, changes several memories and links at once: it i
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -99,24 +98,22 @@ def needed_memories(
     named: Sequence[NamedCommand], repeated: Iterable[Record], now: Instant
 ) -> dict[str, RecordSelection]:
     """By memory id, the records that must be read to simulate the commands."""
-    needed: defaultdict[str, list[RecordSelection]] = defaultdict(list)
+    needed: dict[str, RecordSelection] = {}
+
+    def need(memory_id: str, selection: RecordSelection) -> None:
+        before = needed.get(memory_id, selection)
+        needed[memory_id] = RecordSelection(min(before.since, selection.since), before.every or selection.every)
+
     for command, command_id in named:
         record_id = command_rows.identity(command, command_id)
         if isinstance(command, Relate):
-            needed[command.source_id].append(_CARRIED_ONLY)
-            needed[command.target_id].append(_CARRIED_ONLY)
+            need(command.source_id, _CARRIED_ONLY)
+            need(command.target_id, _CARRIED_ONLY)
         elif record_id is not None and command.subject == "memory":
-            needed[record_id].append(changes.needed_records(command, now))
+            need(record_id, changes.needed_records(command, now))
     for record in repeated:
-        needed[record.id].append(RecordSelection(now))
-    return {memory_id: _widest(selections) for memory_id, selections in needed.items()}
-
-
-def _widest(selections: Sequence[RecordSelection]) -> RecordSelection:
-    """The selection that covers all of them."""
-    return RecordSelection(
-        min(selection.since for selection in selections), any(selection.every for selection in selections)
-    )
+        need(record.id, RecordSelection(now))
+    return needed
 
 
 def needed_links(named: Sequence[NamedCommand]) -> list[str]:

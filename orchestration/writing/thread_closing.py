@@ -37,7 +37,7 @@ ALIKE: Final = 0.35
 MAX_STEPS: Final = 4
 HOW: Final = "remember how it was solved"
 MOST_WORDS: Final = 64
-"""Only so many words of a long text are looked up."""
+"""At most this many words of a long text are looked up."""
 SOLVED: Final = 0.54
 """Least strength of a match."""
 BESIDE_THE_BEST: Final = 0.85

@@ -17,7 +17,7 @@ WithCopies = Annotated[Flag, Field(description=WITH_COPIES)]
 
 
 MOST_ALSO: Final = 100
-"""So many memories can go with the one that an erasure names."""
+"""At most this many memories can go with the one that an erasure names."""
 
 
 class EraseMemory(Command):

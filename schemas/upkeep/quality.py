@@ -15,7 +15,7 @@ from schemas.upkeep.findings import Kind, Severity
 from schemas.validation import Grade
 
 MOST_SUMMARIES: Final = 500
-"""So many summaries of a graph are kept at most."""
+"""At most this many summaries of a graph are kept."""
 
 
 class QualitySummary(Frozen):

@@ -205,16 +205,17 @@ class AskedLanguage(LanguageSection):
     kinds: Kinds | None = None
 
     @classmethod
+    @cache
     def all(cls) -> tuple[Self, ...]:
         """The languages with the sections of this class: the default first, the others by code."""
         return tuple(each for each in known_languages(FOLDER).values() if isinstance(each, cls))
 
     @classmethod
-    def of(cls, code: str) -> Self:
+    def of(cls, language: str) -> Self:
         """The language with this code. Raises LookupError for one without a file, or without these sections."""
-        found = known_languages(FOLDER).get(code)
+        found = known_languages(FOLDER).get(language)
         if not isinstance(found, cls):
-            raise LookupError(f"no file has what is read of the language {code}")
+            raise LookupError(f"no file has what is read of the language {language}")
         return found
 
     def part(self, name: str) -> Any:

@@ -173,11 +173,11 @@ def stop_words(language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
 
 
 def likeliest[L: AskedLanguage](
-    found: Sequence[str], among: Sequence[L], known: Callable[[L], Collection[str]]
+    words: Sequence[str], whole: Sequence[L], known: Callable[[L], Collection[str]]
 ) -> L:
-    """The language with the most of some words among those that are `known` of it; of equal ones the first."""
-    counts = [sum(map(known(language).__contains__, found)) for language in among]
-    return among[counts.index(max(counts))]
+    """Of the `whole` list the language that has the most of some words as `known`; of equal ones the first."""
+    counts = [sum(map(known(language).__contains__, words)) for language in whole]
+    return whole[counts.index(max(counts))]
 
 
 def any_of(phrases: Iterable[str], more: str | None = None) -> str:

@@ -108,7 +108,10 @@ class StoredCopy(NamedTuple):
 async def read_copies(graph: Graph, ids: Sequence[str]) -> list[StoredCopy]:
     """Those of at most `COPIES_AT_ONCE` ids that are copies."""
     found = await graph.read(COPIES_AMONG, ids=list(ids))
-    return [StoredCopy(row[0], row[1], SharedFrom.model_validate_json(row[2]), row[3]) for row in found]
+    return [
+        StoredCopy(memory_id, author, SharedFrom.model_validate_json(origin), expired_at)
+        for memory_id, author, origin, expired_at in found
+    ]
 
 
 async def read_made(graph: Graph, ids: Sequence[str]) -> dict[str, list[MadeTag]]:
@@ -130,7 +133,7 @@ async def find_made_of(graph: Graph, ids: Sequence[str]) -> list[str]:
     """The ids of the generalisations that some memories are, or were, members of."""
     found: set[str] = set()
     for some in batched(ids, IDS_AT_ONCE):
-        found.update(row[0] for row in await graph.read_existing(MADE_OF, ids=list(some)))
+        found.update(made for [made] in await graph.read_existing(MADE_OF, ids=list(some)))
     return sorted(found)
 
 

@@ -194,7 +194,7 @@ def format_mark(mark: ErasureMark) -> str:
 
 async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
     """Return the ids that are memories of the graph."""
-    return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
+    return [memory_id for [memory_id] in await graph.read(PRESENT, ids=list(ids))]
 
 
 async def read_holders(graph: Graph, words: Sequence[str]) -> dict[str, set[str]]:
@@ -239,8 +239,8 @@ async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept])
     removed: Counter[str] = Counter()
     for group in batched(ids, MEMORIES_AT_ONCE):
         values = {"ids": list(group), "rows": MEMORIES_AT_ONCE}
-        while statements := [row[0] for row in await graph.read(STATEMENTS_ON, **values)]:
-            links = [row[0] for row in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
+        while statements := [statement for [statement] in await graph.read(STATEMENTS_ON, **values)]:
+            links = [link for [link] in await graph.read(LINKS_OF, ids=statements, rows=LINKS_AT_ONCE)]
             removed["receipts"] += await erase_receipts(graph, links)
             await erase_changes(graph, links)
             removed += await forget_kept(graph, statements, kept)
@@ -254,7 +254,7 @@ async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept])
     for group in batched([*generalisations, *ids], MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
             removed += await forget_kept(graph, existing, kept)
-            while links := [row[0] for row in await graph.read(LINKS_OF, ids=existing, rows=LINKS_AT_ONCE)]:
+            while links := [link for [link] in await graph.read(LINKS_OF, ids=existing, rows=LINKS_AT_ONCE)]:
                 removed += await erase_links(graph, existing, links)
             removed += await _erase_contents(graph, existing)
         # Once more: what was told while they were still there, and what an interrupted erasure left.
@@ -266,16 +266,18 @@ async def _erase_contents(graph: Graph, ids: list[str]) -> Counter[str]:
     """Erase the memories with their records, and the links that they still have."""
     removed: Counter[str] = Counter()
     await likeness.remove(graph.connection, graph.name, ids)
-    while (row := await write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
-        removed += Counter(records=row[0], traces=row[1])
-    row = await write_one_row(graph, ERASE_MEMORIES, ids=ids)
+    records = 1
+    while records:
+        records, traces = await write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE)
+        removed += Counter(records=records, traces=traces)
+    memories, traces, passages = await write_one_row(graph, ERASE_MEMORIES, ids=ids)
     await likeness.remove(graph.connection, graph.name, ids)
-    return removed + Counter(memories=row[0], traces=row[1], passages=row[2])
+    return removed + Counter(memories=memories, traces=traces, passages=passages)
 
 
 async def unused_tags(graph: Graph) -> set[str]:
     """Return the names of the tags that no memory has now; a past record may still have them."""
-    return {row[0] for row in await graph.read(BARE_TAGS)}
+    return {name for [name] in await graph.read(BARE_TAGS)}
 
 
 class StoredLabels(NamedTuple):
@@ -289,19 +291,21 @@ async def past_labels(graph: Graph) -> AsyncIterator[StoredLabels]:
     """Yield the labels of all past records, each pair once a page."""
     after = -1
     while page := await graph.read(PAST_TAGS, rows=PAST_RECORDS_A_PAGE, after=after):
-        after = max(row[0] for row in page)
-        for _, tags, buckets in page:
+        for internal_id, tags, buckets in page:
+            after = max(after, internal_id)
             yield StoredLabels(tags, buckets)
 
 
 async def erase_tags(graph: Graph, names: Collection[str]) -> int:
     """Erase the tags that no memory has; returns how many."""
-    return int((await write_one_row(graph, ERASE_BARE_TAGS, names=sorted(names)))[0])
+    [erased] = await write_one_row(graph, ERASE_BARE_TAGS, names=sorted(names))
+    return int(erased)
 
 
 async def episode_memories(graph: Graph, episode_id: str) -> list[str]:
     """Return the ids of the next memories of an episode; empty when none is left."""
-    return [row[0] for row in await graph.read(OF_EPISODE, episode=episode_id, rows=ROWS_A_PAGE)]
+    page = await graph.read(OF_EPISODE, episode=episode_id, rows=ROWS_A_PAGE)
+    return [memory_id for [memory_id] in page]
 
 
 async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
@@ -316,11 +320,15 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
     while page := await graph.read(
         REST_OF_EPISODE, episode=episode_id, ingestion=ingestion, rows=ROWS_A_PAGE, after=after
     ):
-        after = max(row[0] for row in page)
-        orphans += [row[1] for row in page if row[3] == "true"]
-        linked = [row[1] for row in page if row[2]]
+        linked: list[str] = []
+        for internal_id, memory_id, links_of_episode, is_orphan in page:
+            after = max(after, internal_id)
+            if is_orphan == "true":
+                orphans.append(memory_id)
+            if links_of_episode:
+                linked.append(memory_id)
         values = {"ids": linked, "episode": episode_id, "rows": LINKS_AT_ONCE}
-        while links := [row[0] for row in await graph.read(LINKS_OF_EPISODE, **values)]:
+        while links := [link for [link] in await graph.read(LINKS_OF_EPISODE, **values)]:
             removed += await erase_links(graph, linked, links)
     return removed, orphans
 
@@ -333,8 +341,10 @@ async def erase_names_of_nothing(graph: Graph, kept: Sequence[Kept]) -> Counter[
     unnamed: list[str] = []
     after = -1
     while page := await graph.read(NAMES_OF_NOTHING, rows=PAST_RECORDS_A_PAGE, after=after):
-        after = max(row[0] for row in page)
-        unnamed += [row[1] for row in page if row[2] == "true"]
+        for internal_id, memory_id, is_unnamed in page:
+            after = max(after, internal_id)
+            if is_unnamed == "true":
+                unnamed.append(memory_id)
     return await erase_memories(graph, unnamed, kept)
 
 

@@ -86,7 +86,8 @@ async def write_one_row(graph: Graph, query: Query, **values: Any) -> Row:
 
 async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str] = ()) -> int:
     """Erase the receipts of commands on these memories or links, and of these commands; returns how many."""
-    return int((await write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands)))[0])
+    [erased] = await write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands))
+    return int(erased)
 
 
 async def erase_deeds(graph: Graph, ids: list[str]) -> Counter[str]:
@@ -102,8 +103,8 @@ async def erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter
     """Erase links of memories, their receipts first: a repeated erasure would not find the ids of the links."""
     receipts = await erase_receipts(graph, links)
     await erase_changes(graph, links)
-    row = await write_one_row(graph, ERASE_LINKS, ids=ids, links=links)
-    return Counter(links=row[0], past_links=row[1], receipts=receipts)
+    present, past = await write_one_row(graph, ERASE_LINKS, ids=ids, links=links)
+    return Counter(links=present, past_links=past, receipts=receipts)
 
 
 async def _erase_passages(graph: Graph, ids: list[str]) -> Counter[str]:

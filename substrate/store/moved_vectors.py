@@ -70,7 +70,7 @@ async def prepare(graph: Graph, expected: ExpectedState, changed: TransactionRow
     before = await _present(graph, ids)
     if returning:
         rows = await graph.read(VECTORS_OF, wanted=returning)
-        again = {(str(row[0]), str(row[1])) for row in rows} - before
+        again = {(str(owner), str(digest)) for owner, digest in rows} - before
         vectors += [Vector(*name, ()) for name in sorted(again)]
     return Moving(ids, await likeness.marks(graph.connection, graph.name, before), vectors)
 
@@ -89,4 +89,4 @@ async def finish(graph: Graph, moving: Moving) -> None:
 
 async def _present(graph: Graph, ids: Iterable[str]) -> Names:
     rows: Sequence[Sequence[Any]] = await graph.read(PRESENT_VECTORS, ids=list(dict.fromkeys(ids)))
-    return frozenset((str(row[0]), str(row[1])) for row in rows)
+    return frozenset((str(owner), str(digest)) for owner, digest in rows)

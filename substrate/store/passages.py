@@ -212,7 +212,7 @@ def read_places(row: Row) -> list[FoundPassage]:
 
 async def stored_starts(graph: Graph, memory_id: str, digest: int) -> set[int]:
     """Where the stored passages of a text of a memory begin."""
-    return {int(row[0]) for row in await graph.read(STORED, memory_id=memory_id, digest=digest)}
+    return {int(start) for [start] in await graph.read(STORED, memory_id=memory_id, digest=digest)}
 
 
 async def add_passages(graph: Graph, memory_id: str, digest: int, rows: Iterable[Mapping[str, Any]]) -> int:
@@ -230,7 +230,7 @@ async def add_passages(graph: Graph, memory_id: str, digest: int, rows: Iterable
 
 
 def _sum(rows: Sequence[Row]) -> int:
-    return sum(int(row[0]) for row in rows)
+    return sum(int(count) for [count] in rows)
 
 
 class ErasedPassages(NamedTuple):
@@ -241,9 +241,11 @@ class ErasedPassages(NamedTuple):
 async def erase_passages(graph: Graph, ids: Sequence[str]) -> ErasedPassages:
     """Erase every passage of some memories, of whatever text."""
     passages = traces = 0
-    while (row := (await graph.write(ERASE, ids=list(ids), rows=ERASED_AT_ONCE))[0])[0]:
-        passages, traces = passages + int(row[0]), traces + int(row[1])
-    return ErasedPassages(passages, traces)
+    while True:
+        [[erased, erased_traces]] = await graph.write(ERASE, ids=list(ids), rows=ERASED_AT_ONCE)
+        if not erased:
+            return ErasedPassages(passages, traces)
+        passages, traces = passages + int(erased), traces + int(erased_traces)
 
 
 class StoredLongText(NamedTuple):

@@ -240,7 +240,8 @@ async def counts(graph: Graph) -> Counts:
 
 async def read_fingerprints(graph: Graph, ids: Sequence[str]) -> dict[str, int | None]:
     """Fingerprints of the carried records of those ids that are memories of the graph."""
-    return {str(row[0]): row[1] for row in await graph.read(EXISTING, ids=list(ids))}
+    rows = await graph.read(EXISTING, ids=list(ids))
+    return {str(memory_id): fingerprint for memory_id, fingerprint in rows}
 
 
 async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
@@ -256,7 +257,7 @@ async def read_felt(graph: Graph, ids: Sequence[str]) -> dict[str, dict[str, Any
     """Emotions, state and energy of these memories in stored form, by id."""
     rows = await graph.read(FELT_AT_ENDS, ids=list(ids))
     names = ("emotion_vector", "resolution_state", "energy")
-    return {str(row[0]): dict(zip(names, row[1:], strict=True)) for row in rows}
+    return {str(memory_id): dict(zip(names, felt, strict=True)) for memory_id, *felt in rows}
 
 
 TAG_SIZES: Final = Query(
@@ -269,7 +270,7 @@ async def tag_members(graph: Graph, names: Sequence[str]) -> dict[str, int]:
     """How many memories have each of these `#tags` and `@buckets` now; names that were never used are left out."""
     if not names:
         return {}
-    return {str(row[0]): int(row[1]) for row in await graph.read(TAG_SIZES, names=list(names))}
+    return {str(name): int(size) for name, size in await graph.read(TAG_SIZES, names=list(names))}
 
 
 async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None:
@@ -303,9 +304,15 @@ async def read_similarities(
         if reads.state is not None:
             unknown += islice(_unknown_beside(beside, unknown, reads), MOST_BESIDE)
         rows = await graph.read(LIKENESS, pairs=list(map(list, unknown)))
-        found = {(row[0], row[1]): float(row[2]) for row in rows if row[0] is not None and row[2] is not None}
+        found: dict[Pair, float] = {}
+        seen: dict[str, Any] = {}
+        for one, other, value in rows:
+            if one is None:
+                seen[other] = value
+            elif value is not None:
+                found[one, other] = float(value)
         known |= found
-        if reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] is None}):
+        if reads.state == GraphState.from_values(seen):
             for pair in unknown:
                 reads.keep(("cosine", pair[1]), found.get(pair, _NO_COSINE), _COSINE_BYTES, about=pair[0])
     return {pair: known[pair] for pair in pairs if known.get(pair, _NO_COSINE) != _NO_COSINE}

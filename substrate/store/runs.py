@@ -191,7 +191,7 @@ async def name_runs[R: (MemoryRecord, LinkRecord)](graph: Graph, records: Sequen
     closed = {record.closed_by for record in records}
     commands = sorted(command for command in opened | closed if command is not None)
     rows = await graph.read(RUN_OF, commands=commands) if commands else ()
-    found = {str(row[0]): str(row[1]) for row in rows}
+    found = {str(command): str(run) for command, run in rows}
     if not found:
         return tuple(records)
     return tuple(

@@ -197,7 +197,7 @@ def _record_now(row: Row) -> RecordNow:
 
 async def read_texts(graph: Graph, ids: Sequence[str]) -> list[str]:
     """The beginnings of what some memories say now. Raises GraphMissing."""
-    return [row[0] for row in await graph.read(TEXTS_OF, ids=list(ids), characters=GIVEN_CHARACTERS)]
+    return [text for [text] in await graph.read(TEXTS_OF, ids=list(ids), characters=GIVEN_CHARACTERS)]
 
 
 async def read_erased_at(graph: Graph) -> Instant:

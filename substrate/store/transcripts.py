@@ -54,14 +54,14 @@ async def read_episodes(graph: Graph, episode_ids: Sequence[str]) -> AsyncIterat
     after = -1
     while True:
         rows = await graph.read(EPISODE_TURNS, after=after, episodes=list(episode_ids), rows=ROWS_A_PAGE)
-        for row in rows:
-            yield EpisodeRow(*row[1:])
+        for internal_id, *columns in rows:
+            after = max(after, int(internal_id))
+            yield EpisodeRow(*columns)
         if len(rows) < ROWS_A_PAGE:
             return
-        after = max(int(row[0]) for row in rows)
 
 
 async def read_versions(graph: Graph, ids: Sequence[str]) -> dict[str, int]:
     """The version of each of these turns that is stored; 0 for one that was retracted as a whole."""
     rows = await graph.read(TURN_STATES, ids=list(ids))
-    return {str(row[0]): int(row[1]) if row[2] == END_OF_TIME else 0 for row in rows}
+    return {str(turn): int(version) if expired_at == END_OF_TIME else 0 for turn, version, expired_at in rows}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -294,17 +295,20 @@ async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) 
 
 async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
     """Return the open link records of a share."""
-    rows = await graph.read_existing(LINK_PAGE, **share._asdict())
-    return [
-        LinkRow(
-            source=LinkEnd(*row[:5]),
-            target=LinkEnd(*row[5:10]),
-            felt_as_numbers=row[10] == "true",
-            fields=dict(zip(LINK_FIELDS, row[13:], strict=True)),
-            deep=_texts_by_column(row[11:13]),
+    ends, maps = len(LinkEnd._fields), len(stored_maps.COLUMNS)
+    found: list[LinkRow] = []
+    for row in await graph.read_existing(LINK_PAGE, **share._asdict()):
+        columns = iter(row)
+        found.append(
+            LinkRow(
+                source=LinkEnd(*islice(columns, ends)),
+                target=LinkEnd(*islice(columns, ends)),
+                felt_as_numbers=next(columns) == "true",
+                deep=_texts_by_column(list(islice(columns, maps))),
+                fields=dict(zip(LINK_FIELDS, columns, strict=True)),
+            )
         )
-        for row in rows
-    ]
+    return found
 
 
 def _texts_by_column(texts: Sequence[Any]) -> dict[str, str]:

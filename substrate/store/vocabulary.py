@@ -51,7 +51,7 @@ async def read_vocabulary(graph: Graph) -> Vocabulary:
         )
     except GraphMissing:
         return Vocabulary()
-    return Vocabulary(tuple(row[0] for row in nodes), tuple(row[0] for row in relations))
+    return Vocabulary(tuple(name for name, _ in nodes), tuple(name for name, _ in relations))
 
 
 def merge_vocabularies(vocabularies: list[Vocabulary]) -> Vocabulary:

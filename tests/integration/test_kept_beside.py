@@ -19,8 +19,7 @@ from orchestration.features.imagination.values import Imagine, PredictionQuery
 from orchestration.features.replay.flow import list_streams, replay
 from orchestration.features.rules.flow import check_rules
 from orchestration.features.rules.values import RulesCheck
-from orchestration.features.sharing.contested import list_contested
-from orchestration.features.sharing.contests import contest
+from orchestration.features.sharing.contests import contest, list_contested
 from orchestration.features.sharing.flow import share
 from orchestration.features.sharing.values import ContestedQuery, ContestRequest, Share, Shared
 from orchestration.mind.state import change_state, state_history

@@ -11,8 +11,7 @@ from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import Job, JobContext, Page
-from orchestration.upkeep.jobs.sweep import SweepJob
-from orchestration.upkeep.quality import read_quality, sweep_and_keep
+from orchestration.upkeep.quality import SweepJob, read_quality, sweep_and_keep
 from orchestration.upkeep.quality_series import summarise
 from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase

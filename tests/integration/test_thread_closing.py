@@ -10,12 +10,12 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.offers.open_offers import find_open
+from orchestration.features.offers.flow import find_open
 from orchestration.features.offers.rules import Whose
 from orchestration.features.sharing import queries as sharing
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
-from orchestration.upkeep.jobs.sweep import SweepJob
+from orchestration.upkeep.quality import SweepJob
 from orchestration.writing import erasure, thread_closing
 from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source

@@ -1,1 +1,1 @@
-"""Appetite: which of the four ways of waking a citizen needs most, by its drives."""
+"""What a citizen has to wake for: readings of its state and graphs, and the question that follows from them."""

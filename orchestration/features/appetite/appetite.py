@@ -8,9 +8,15 @@ from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.due import Plan, rate_plans, read_plans
 from orchestration.features.appetite.queries import Fresh, Stirring, is_late, read_due, read_fresh, read_own
-from orchestration.features.appetite.readings import Facts, pressure_of, read_readings
+from orchestration.features.appetite.readings import (
+    Facts,
+    Plan,
+    pressure_of,
+    rate_plans,
+    read_plans,
+    read_readings,
+)
 from orchestration.graph_queries.existing_graphs import View, open_plain_view
 from orchestration.mind.state import felt_state
 from orchestration.mind.stream_notes import LastStream, read_last_stream

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestration.dependencies import Deps
 from orchestration.features.appetite.appetite import read_appetite
-from orchestration.features.appetite.choice import ask_wider, decide
+from orchestration.features.appetite.readings import ask_wider, decide
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.mind.appetite import Decision, IntendRequest

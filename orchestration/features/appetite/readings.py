@@ -1,4 +1,4 @@
-"""What a citizen has to wake for, from its state and what was read of its graphs: readings with reasons. Pure."""
+"""What a citizen has to wake for, what comes due, and what it does about that: readings with reasons. Pure."""
 
 from __future__ import annotations
 
@@ -9,21 +9,25 @@ from textwrap import shorten
 from typing import Final, NamedTuple
 
 from orchestration.features.appetite import formulas
-from orchestration.features.appetite.due import Due, find_due, most_due
+from orchestration.features.appetite.formulas import nearness
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
 from orchestration.mind.decay import effective_energy
+from orchestration.question.planned_times import read_planned_times
 from orchestration.question.reading import ASKING
+from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import HalfLives, Level, ResolutionState, graph_fields
 from schemas.mind.appetite import (
     Appetite,
     AppetiteSource,
+    Decision,
+    IntendRequest,
     LastAsked,
     PressureOrigin,
     Reading,
     ReadingName,
 )
 from schemas.mind.state import CitizenState
-from schemas.temporal import Instant, to_datetime, to_instant
+from schemas.temporal import Instant, Period, TemporalMode, to_datetime, to_instant
 from substrate.emotions import normal_emotion
 from substrate.language.text import count_of, stems
 
@@ -297,3 +301,168 @@ def _length(microseconds: Instant) -> str:
     if hours < 1.0:
         return count_of(round(hours * 60), "minute")
     return count_of(round(hours), "hour") if hours < 48.0 else count_of(round(hours / 24), "day")
+
+
+LEAST: Final = 0.01
+"""What is less due, more than six days away, is not mentioned."""
+_DONE: Final = ResolutionState.RESOLVED.value
+
+
+class Plan(NamedTuple):
+    """A memory with a time that it plans, and whether that comes back."""
+
+    memory: Stirring
+    period: Period
+    recurring: bool = False
+
+
+class Due(NamedTuple):
+    """A memory and the time that it plans. `amount`, in [0, 1]: how due it is."""
+
+    memory: Stirring
+    period: Period
+    amount: float
+
+
+def find_due(
+    memories: Iterable[Stirring], now: Instant, zone: tzinfo, *, last: Instant | None = None
+) -> list[Due]:
+    """What is due, most first; of each memory the time that is nearest.
+
+    `last`: when the citizen last asked for a stream. A rule that comes back is due once each time: not after it.
+    """
+    return rate_plans(read_plans(memories, now, zone), now, last=last)
+
+
+def rate_plans(plans: Iterable[Plan], now: Instant, *, last: Instant | None = None) -> list[Due]:
+    """The plans that are due, most first; of each memory the one that is nearest. `last`: as for `find_due`."""
+    nearest: dict[str, Due] = {}
+    for memory, period, recurring in plans:
+        if recurring and (memory.kind != "rule" or (last is not None and last >= period.start)):
+            continue
+        each = Due(memory, period, nearness(period, now))
+        before = nearest.get(each.memory.id)
+        if each.amount >= LEAST and (before is None or each.amount > before.amount):
+            nearest[each.memory.id] = each
+    return sorted(nearest.values(), key=lambda each: (-each.amount, each.period, each.memory.id))
+
+
+def most_due(due: Sequence[Due]) -> float:
+    """How due the first is; 0 where nothing is."""
+    return max((each.amount for each in due), default=0.0)
+
+
+def read_plans(memories: Iterable[Stirring], now: Instant, zone: tzinfo) -> list[Plan]:
+    """What the memories plan. It is the same at any moment of one day in this zone."""
+    return [plan for memory in memories for plan in _plans(memory, now, zone)]
+
+
+def _plans(memory: Stirring, now: Instant, zone: tzinfo) -> Iterator[Plan]:
+    if memory.kind == "planned":
+        yield Plan(memory, Period(memory.valid_at, memory.valid_at))
+        return
+    if memory.kind not in ("said", "rule") or memory.work == _DONE:
+        return
+    text = memory.rule or memory.text if memory.kind == "rule" else memory.text
+    is_work = memory.kind == "rule" or memory.goal is not None or memory.work is not None
+    said, moment = (to_datetime(each).astimezone(zone) for each in (memory.valid_at, now))
+    for planned in read_planned_times(text, said, moment, is_work=is_work):
+        yield Plan(memory, planned.period, planned.recurring)
+
+
+HUNGRY: Final = 0.7
+"""Context hunger above this asks broadly (003)."""
+TENSE: Final = 0.6
+"""Unresolved tension above this asks for past experiences (003)."""
+LEAST_ENERGY: Final = 0.5
+"""Both ask for memories with at least this energy (003)."""
+AWAKE: Final = 0.5
+"""Anything else that is at least this strong wakes the citizen from its state."""
+GENERATED_BY: Final = "appetite"
+_WAKING: Final[tuple[ReadingName, ...]] = ("unresolved_tension", "pain", "drives", "due", "context")
+"""The readings that a waking from the state answers. Memories to judge anew are answered by judging them."""
+
+
+def decide(appetite: Appetite, request: IntendRequest) -> Decision:
+    """The intention or the state that follows from an appetite, and why; neither where nothing is strong."""
+    hunger, tension = appetite.reading("context_hunger"), appetite.reading("unresolved_tension")
+    if hunger.amount > HUNGRY and appetite.active_contexts:
+        about = ", ".join(appetite.active_contexts)
+        intention = _intention(f"Recent developments in {about}", TemporalMode.CURRENT, appetite, request)
+        return Decision(kind="broad", why=_above(hunger, HUNGRY), reading=hunger.name, intention=intention)
+    if tension.amount > TENSE and appetite.tension_source:
+        text = f"Past experiences similar to {appetite.tension_source}"
+        intention = _intention(text, TemporalMode.EVOLUTION, appetite, request)
+        if appetite.dominant_emotions:
+            felt = {"required_emotions": appetite.dominant_emotions, "emotions_match": "any"}
+            intention = intention.model_copy(update=felt)
+        return Decision(kind="similar", why=_above(tension, TENSE), reading=tension.name, intention=intention)
+    return _wake(appetite, request)
+
+
+def ask_wider(decision: Decision) -> Decision | None:
+    """The decision again, whatever the memories feel; None where it did not ask for feelings.
+
+    In an ordinary chat few memories feel anything: a filter by feelings may leave nothing.
+    """
+    intention = decision.intention
+    if intention is None or not intention.required_emotions:
+        return None
+    felt = " or ".join(intention.required_emotions)
+    wider = RetrievalIntention.model_validate(
+        intention.model_dump(exclude={"required_emotions", "emotions_match", "intention_id"}, exclude_unset=True)
+    )
+    why = f"{decision.why}; hardly anything else that feels {felt} was found, so it asked whatever is felt"
+    return decision.model_copy(update={"intention": wider, "why": why})
+
+
+def _wake(appetite: Appetite, request: IntendRequest) -> Decision:
+    """A waking from the state, for the strongest reading that it answers."""
+    strong = [each for each in appetite.readings if each.name in _WAKING and each.amount >= AWAKE]
+    if not strong:
+        return Decision(kind="nothing", why=_why_not(appetite))
+    mode = QueryMode.SIMILAR_STATE if strong[0].name == "pain" else QueryMode.RELATED_UNRESOLVED
+    state = StateBasedRetrieval(
+        citizen_id=appetite.citizen_id,
+        query_mode=mode,
+        reality_pressure=appetite.reality_pressure,
+        query_levels=request.query_levels,
+        collectives=request.collectives,
+        **_options(request),
+    )
+    return Decision(kind="state", why=_above(strong[0], AWAKE, "at least"), reading=strong[0].name, state=state)
+
+
+def _intention(text: str, mode: TemporalMode, appetite: Appetite, request: IntendRequest) -> RetrievalIntention:
+    return RetrievalIntention(
+        citizen_id=appetite.citizen_id,
+        query_text=text,
+        temporal_mode=mode,
+        min_energy=LEAST_ENERGY,
+        reality_pressure=appetite.reality_pressure,
+        query_levels=request.query_levels,
+        collectives=request.collectives,
+        time_zone=request.time_zone,
+        generated_by=GENERATED_BY,
+        **_options(request),
+    )
+
+
+def _options(request: IntendRequest) -> dict[str, object]:
+    return request.model_dump(include={"apply_feedback", "explain", "max_tokens", "form", "parts"})
+
+
+def _above(reading: Reading, threshold: float, how: str = "above") -> str:
+    return f"{reading.name} is {reading.amount:.2f}, {how} {threshold:g}: {reading.reason}"
+
+
+def _why_not(appetite: Appetite) -> str:
+    """The strongest readings and what they would need."""
+    hunger = appetite.reading("context_hunger")
+    if hunger.amount > HUNGRY:
+        return f"{_above(hunger, HUNGRY)}; but nothing tells what its contexts are"
+    most = max(appetite.readings, key=lambda each: (each.name in _WAKING, each.amount))
+    return (
+        f"nothing is strong enough: context_hunger {hunger.amount:.2f} of more than {HUNGRY:g}, "
+        f"{most.name} {most.amount:.2f} of {AWAKE:g} ({most.reason})"
+    )

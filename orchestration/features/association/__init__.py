@@ -1,1 +1,1 @@
-"""A way of asking: from words to memories that share tags and links."""
+"""One memory brings others to mind, which bring others: asking along their likeness and links."""

@@ -1,1 +1,1 @@
-"""Consolidation: clusters of like memories, and the generalisations made of them."""
+"""One memory of several that belong together, made by the upkeep."""

@@ -1,1 +1,1 @@
-"""Contexts: what was done, about what, how it felt and how it ended."""
+"""A context that an agent names: a memory, its nodes and its edges in one call, and a note of who wrote it."""

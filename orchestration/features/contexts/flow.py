@@ -11,8 +11,15 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.features.contexts import queries as store
-from orchestration.features.contexts.commands import EdgeCommand, edge_commands, memory_command
-from orchestration.features.contexts.mending import Mended, key_of, mend, sparse_warning
+from orchestration.features.contexts.commands import (
+    EdgeCommand,
+    Mended,
+    edge_commands,
+    key_of,
+    memory_command,
+    mend,
+    sparse_warning,
+)
 from orchestration.features.contexts.queries import ContextNote, LogPosition
 from orchestration.features.contexts.values import (
     AgentLog,

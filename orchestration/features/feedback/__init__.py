@@ -1,1 +1,1 @@
-"""Feedback: what helped and what did not, kept and used in the ranking."""
+"""What a citizen says of the memories that it was shown, and what the ranking learns from it."""

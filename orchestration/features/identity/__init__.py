@@ -1,1 +1,1 @@
-"""Who a citizen is, by what it remembers; how that changed, and what it learned."""
+"""What a citizen says of itself, what it believed, and what changed between two moments."""

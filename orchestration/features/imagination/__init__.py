@@ -1,1 +1,1 @@
-"""Imagination: what may follow from an action, by the contexts of before; predictions and how well they did."""
+"""What came of an action before; predictions that are kept, and how right they were."""

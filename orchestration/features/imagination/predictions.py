@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestration.dependencies import Deps
 from orchestration.features.imagination import queries as store
-from orchestration.features.imagination.calibration import calibrate, score
+from orchestration.features.imagination.formulas import calibrate, score
 from orchestration.features.imagination.queries import Outcome, StoredPrediction
 from orchestration.features.imagination.values import (
     Calibration,

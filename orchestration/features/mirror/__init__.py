@@ -1,1 +1,1 @@
-"""The mirror: a memory as Markdown files that a person can read and edit."""
+"""The memories of a graph as a folder of Markdown, in which a person may read and write."""

@@ -14,8 +14,7 @@ from orchestration.features.mirror import folder as mirror_folder
 from orchestration.features.mirror import queries as mirrored
 from orchestration.features.mirror.edits import Edit, Edits, Found, Known, Owner, Refusal, Written, decide
 from orchestration.features.mirror.folder import Folder
-from orchestration.features.mirror.layout import INDEX, MirrorOf
-from orchestration.features.mirror.marker import Marker
+from orchestration.features.mirror.layout import INDEX, Marker, MirrorOf
 from orchestration.features.mirror.text import NEW, Atom, atom_of, parse_file
 from orchestration.features.mirror.writer import read_marker
 from schemas.commands import WriteReceipt

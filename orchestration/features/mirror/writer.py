@@ -24,15 +24,20 @@ from orchestration.features.mirror.layout import (
     CHARACTERS_A_FILE,
     INDEX,
     Bundle,
+    FileNote,
     LinkKey,
+    Marker,
     MirrorOf,
     Plan,
+    digest,
+    dump_marker,
+    dump_written,
     key_of,
     make_plan,
+    parse_marker,
     render_bundle,
     render_index,
 )
-from orchestration.features.mirror.marker import FileNote, Marker, digest, dump_marker, dump_written, parse_marker
 from orchestration.features.mirror.text import atom_of
 from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope

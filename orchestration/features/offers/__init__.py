@@ -1,1 +1,1 @@
-"""Offers: what a citizen may want to write next, drawn from what it said; it takes or refuses them."""
+"""What could be resolved or unblocked, offered until a citizen declines it."""

@@ -1,1 +1,1 @@
-"""Notes of streams, asked again as they were and compared with now."""
+"""A stream asked again as it was, and compared with what was answered then."""

@@ -1,1 +1,1 @@
-"""Revaluation: energy and importance of memories are judged again, in the light of what came after."""
+"""Asks a citizen again how much memories of low importance matter."""

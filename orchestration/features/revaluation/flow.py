@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps, Rest, no_rest
-from orchestration.features.revaluation import draw as revaluation_draw
-from orchestration.features.revaluation import prompt
 from orchestration.features.revaluation import queries as store
-from orchestration.features.revaluation.draw import LOW, THINGS, judgement_id
+from orchestration.features.revaluation import rules
 from orchestration.features.revaluation.queries import TEXT_READ, Asked, LowMemory, Place, Stamp
+from orchestration.features.revaluation.rules import LOW, THINGS, judgement_id
 from orchestration.features.revaluation.values import (
     Draw,
     DrawnMemory,
@@ -66,7 +65,7 @@ async def draw_memories(
     try:
         asked = await store.read_asked(graph)
         low = await _read_low(graph, now, seed, rest)
-        chosen = revaluation_draw.draw(low, asked, seed=seed, count=count)
+        chosen = rules.draw(low, asked, seed=seed, count=count)
         seen = [await records.read_memory(graph, memory.id, Scope.current(now)) for memory in chosen]
     except GraphMissing:
         return []
@@ -76,7 +75,7 @@ async def draw_memories(
 
 async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[LowMemory]:
     places = await store.count_places(graph)
-    begin = revaluation_draw.first_place(seed, places)
+    begin = rules.first_place(seed, places)
     low: list[LowMemory] = []
     for stretch in (Place(begin, 2**53), Place(-1, begin)):
         place = stretch
@@ -188,10 +187,10 @@ async def propose(node: ConsciousnessNode, model: LanguageModel) -> Stamp:
     talks to whoever judges it.
     """
     text = node.description or node.name
-    if not prompt.may_be_judged(text):
+    if not rules.may_be_judged(text):
         return Stamp(node.node_id)
-    request = ModelRequest("revaluation", prompt.build_prompt(text), MODEL_SECONDS)
-    rating, _call = await model.ask(request, prompt.Rating)
-    if rating is None or not prompt.is_supported(rating, text):
+    request = ModelRequest("revaluation", rules.build_prompt(text), MODEL_SECONDS)
+    rating, _call = await model.ask(request, rules.Rating)
+    if rating is None or not rules.is_supported(rating, text):
         return Stamp(node.node_id)
     return Stamp(node.node_id, rating.importance, rating.because)

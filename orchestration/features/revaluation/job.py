@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.features.revaluation import queries as store
-from orchestration.features.revaluation.draw import judgement_id
 from orchestration.features.revaluation.flow import Drawn, draw_memories, propose
 from orchestration.features.revaluation.queries import Stamp
+from orchestration.features.revaluation.rules import judgement_id
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.commands import Correct
 from schemas.memory import Level, Source

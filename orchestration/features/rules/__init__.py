@@ -1,1 +1,1 @@
-"""Rules that a citizen learned or was given, and the verdict on an action that it thinks of."""
+"""Rules among the memories of a citizen, and whether an action is against one."""

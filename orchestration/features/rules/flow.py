@@ -14,8 +14,8 @@ from typing import Final
 from orchestration.dependencies import Deps
 from orchestration.features.rules import in_force as rules
 from orchestration.features.rules import queries as store
-from orchestration.features.rules.forms import MOST_READ, read_forms
-from orchestration.features.rules.in_force import Decided, Finding, HeldRule
+from orchestration.features.rules.clauses import MOST_READ, read_forms
+from orchestration.features.rules.in_force import Decided, Finding, HeldRule, find_rules
 from orchestration.features.rules.judgement import (
     NO_LIKENESS,
     Judgement,
@@ -24,13 +24,16 @@ from orchestration.features.rules.judgement import (
     phrases_of,
     phrases_of_action,
 )
-from orchestration.features.rules.queries import MOST_RULES, NewCheck, StoredCheck, StoredRule
+from orchestration.features.rules.queries import MOST_RULES, NewCheck, StoredCheck, StoredRule, read_rules
 from orchestration.features.rules.values import ListedRule, RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_plain_view
 from schemas.base import CitizenId
-from schemas.errors import Fault, Unavailable
-from schemas.memory import GraphKey, Level
+from schemas.errors import Fault, StoreTimeout, Unavailable
+from schemas.memory import GraphKey, Level, collective_of, level_of
 from schemas.paging import decode_cursor, encode_cursor
+from schemas.stream import ConsciousnessStream
+from schemas.stream_forms import all_memories
+from schemas.stream_parts import StreamRule
 from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred
@@ -270,4 +273,36 @@ def _answer(
             rules.show_unjudged(finding) for finding in findings if finding.judgement.outcome == "unreadable"
         ),
         judged=sum(finding.judgement.outcome != "unreadable" for finding in findings),
+    )
+
+
+MOST_SHOWN: Final = 8
+"""At most 8 rules come with a stream: those of its memories first, then the gravest, newer before older ones."""
+_GRAVITY: Final = ("block", "warn", "note")
+
+
+async def rules_of_stream(stream: ConsciousnessStream, view: View) -> tuple[StreamRule, ...]:
+    """The rules in force that come with a stream; none where they are not read in time."""
+    target = view.targets.get(Level.N1)
+    if target is None:
+        return ()
+    try:
+        held = find_rules(await read_rules(target, view.scope, None), stream.citizen_id)
+    except (GraphMissing, StoreTimeout, Fault):
+        return ()
+    shown = {(node.graph_key, node.node_id) for node in all_memories(stream)}
+
+    def weight(rule: HeldRule) -> tuple[bool, int]:
+        return not any((one.key, one.memory_id) in shown for one in rule.memories), _GRAVITY.index(rule.severity)
+
+    chosen = [(rule, rule.memories[0]) for rule in sorted(held, key=weight)[:MOST_SHOWN]]
+    return tuple(
+        StreamRule(
+            rule=rule.text,
+            severity=rule.severity,
+            memory_id=newest.memory_id,
+            level=level_of(newest.key),
+            collective=collective_of(newest.key),
+        )
+        for rule, newest in chosen
     )

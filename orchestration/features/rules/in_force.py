@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.standing_rules import is_revocation, matter_of
-from orchestration.features.rules.clauses import Word, is_opposite, opposites_of
-from orchestration.features.rules.forms import RuleForm, read_forms
+from orchestration.features.rules.clauses import RuleForm, Word, is_opposite, opposites_of, read_forms
 from orchestration.features.rules.judgement import Judgement
 from orchestration.features.rules.limits import compare
 from orchestration.features.rules.queries import StoredCheck, StoredRule

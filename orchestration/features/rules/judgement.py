@@ -17,7 +17,9 @@ from typing import Final, Literal, NamedTuple
 
 from orchestration.features.rules.clauses import (
     LEAST_COMPOUND,
+    MOST_READ,
     Clause,
+    RuleForm,
     Word,
     all_words,
     is_opposite,
@@ -25,9 +27,9 @@ from orchestration.features.rules.clauses import (
     languages_of,
     opposites_of,
     read_clauses,
+    read_forms,
     stems_of,
 )
-from orchestration.features.rules.forms import MOST_READ, RuleForm, read_forms
 from orchestration.features.rules.limits import Limits, compare
 
 type Outcome = Literal["broken", "doubtful", "kept", "unrelated", "unreadable"]

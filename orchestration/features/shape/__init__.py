@@ -1,1 +1,1 @@
-"""Resonance by the shape of links, and the perspectives that other citizens have on a thing."""
+"""Resonance by shape: the same happened around two memories, whatever the words."""

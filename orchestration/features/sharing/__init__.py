@@ -1,1 +1,1 @@
-"""Sharing a memory on a shared level, its copies, and contests of what is shared."""
+"""A memory goes up a level to others, who may contest it."""

@@ -1,1 +1,1 @@
-"""Situation: all that a cycle of the mind begins with, in one call."""
+"""Where a citizen stands as it begins a cycle: what to answer to, what changed, what it holds in mind."""

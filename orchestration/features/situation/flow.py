@@ -9,25 +9,27 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.features.appetite.appetite import read_stirring
-from orchestration.features.appetite.due import find_due
+from orchestration.features.appetite.readings import find_due
 from orchestration.features.rules.in_force import HeldRule, find_rules
 from orchestration.features.rules.queries import read_rules
-from orchestration.features.situation.change_kinds import sort_changes
 from orchestration.features.situation.queries import MOST_NEWEST, NewestMemory, read_changed, read_newest
 from orchestration.features.situation.stimuli import (
     MESSAGES_SHOWN,
     READ_OF_EACH,
+    active_rules,
     asked_text,
+    choose_contexts,
     due_stimuli,
     felt_stimuli,
+    fitting_rules,
     given_stimuli,
     heard,
     message_stimuli,
     signal_fields,
+    sort_changes,
 )
 from orchestration.features.situation.text import tell
 from orchestration.features.situation.values import Changes, Shown, Situation, SituationRequest, Stimulus
-from orchestration.features.situation.working_memory import active_rules, choose_contexts, fitting_rules
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.mind.state import felt_state
 from orchestration.resonance.ask import resonate

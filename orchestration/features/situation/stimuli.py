@@ -1,24 +1,38 @@
-"""What there is for a citizen to answer to: what was given, what it feels and lacks, who spoke (002). Pure."""
+"""What a citizen may answer to, what changed for it, and what of it the working memory holds (002). Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions
-from orchestration.features.appetite.due import Due
 from orchestration.features.appetite.formulas import lack, pain
-from orchestration.features.situation.queries import NewestMemory
-from orchestration.features.situation.values import GivenStimulus, Shown, Stimulus, StimulusKind
+from orchestration.features.appetite.readings import Due
+from orchestration.features.rules.in_force import HeldRule
+from orchestration.features.situation.queries import ChangedRecord, NewestMemory
+from orchestration.features.situation.values import (
+    CHANGE_KINDS,
+    ActiveRule,
+    Change,
+    ChangeKind,
+    Changes,
+    Context,
+    GivenStimulus,
+    Shown,
+    Stimulus,
+    StimulusKind,
+)
 from orchestration.question.reading import ANSWERING
-from orchestration.resonance.ranking import PAIN, UNSATISFIED
-from schemas.memory import Level
+from orchestration.resonance.ranking import PAIN, UNSATISFIED, Echo, diversify, dominant_emotion, split_by_emotion
+from schemas.memory import GraphKey, Level, ResolutionState, collective_of, level_of
 from schemas.mind.state import CitizenState, is_pain
 from schemas.temporal import Instant, long_date, to_datetime
-from schemas.wave_signal import Weights, WindowItem
+from schemas.wave_signal import WORKING_MEMORY, Resonance, Weights, WindowItem
 from substrate.emotions import normal_emotions
-from substrate.language.text import name_key
+from substrate.language.text import name_key, stems, word_language
 
 MESSAGES_SHOWN: Final = 5
 ANSWERED: Final = frozenset(("given", "message", "sense"))
@@ -146,3 +160,143 @@ def _seen(one: Shown) -> WindowItem:
 
 def _item(memory_id: str | None, text: str | None, shown_at: datetime | None = None) -> WindowItem:
     return WindowItem(id=memory_id, text=None if text is None else text[:READ_OF_EACH], shown_at=shown_at)
+
+
+CHANGES_SHOWN: Final = 10
+LINKED: Final = "linked"
+"""The work of a record whose resolution a link tells."""
+
+
+class _Told(NamedTuple):
+    kind: ChangeKind
+    change: Change
+
+
+def sort_changes(records: Iterable[tuple[GraphKey, Sequence[ChangedRecord]]], since: Instant) -> Changes:
+    """The changes of the memories of each graph since a moment, by kind, the latest first, at most ten of each."""
+    told: defaultdict[ChangeKind, list[Change]] = defaultdict(list)
+    for key, of_graph in records:
+        for of_memory in _by_memory(of_graph):
+            one = _read(of_memory, key, since)
+            if one is not None:
+                told[one.kind].append(one.change)
+    for changes in told.values():
+        changes.sort(key=lambda change: (change.at, change.memory_id), reverse=True)
+    more = {kind: len(told[kind]) - CHANGES_SHOWN for kind in CHANGE_KINDS if len(told[kind]) > CHANGES_SHOWN}
+    return Changes(**{kind: tuple(told[kind][:CHANGES_SHOWN]) for kind in CHANGE_KINDS}, more=more)
+
+
+def _by_memory(records: Iterable[ChangedRecord]) -> Iterable[list[ChangedRecord]]:
+    """The records of each memory, the first known first."""
+    grouped: defaultdict[str, list[ChangedRecord]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: (record.known_at, record.at)):
+        grouped[record.memory_id].append(record)
+    return grouped.values()
+
+
+def _read(records: Sequence[ChangedRecord], key: GraphKey, since: Instant) -> _Told | None:
+    """What the records of one memory say together; None where nothing that a reader sees is another."""
+    first, last = records[0], max(records, key=lambda record: record.at)
+    was_known = first.known_at < since
+    before = first.before
+    resolved = any(record.work == LINKED for record in records) or (
+        was_known and first.work != ResolutionState.RESOLVED and last.state == ResolutionState.RESOLVED
+    )
+    if resolved:
+        kind: ChangeKind = "resolved"
+    elif not last.holds:
+        kind = "closed"
+    else:
+        kind = "corrected" if was_known else "new"
+    if (kind == "closed" and not was_known) or (kind == "corrected" and before == last.now):
+        return None
+    text = last.now if last.holds else before or ""
+    shown = before if kind == "corrected" else None
+    reason = last.reason if kind in ("corrected", "closed") else None
+    change = Change(
+        memory_id=last.memory_id,
+        level=level_of(key),
+        collective=collective_of(key),
+        text=text,
+        before=shown,
+        reason=reason,
+        speaker=last.speaker,
+        at=to_datetime(last.at),
+    )
+    return _Told(kind, change)
+
+
+SHARED: Final = 0.9
+"""The factor on the resonance of a shared memory: of two that fit as well the citizen's own comes first."""
+LEAST_FITTING: Final = 1 / 3
+"""From this likeness on, or this share of its words, a rule fits what there is to answer to."""
+
+
+def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozenset()) -> list[Context]:
+    """At most seven memories of all levels: never more than two of an emotion, ordered by MMR (002, post-scoring).
+
+    Memories without a text are names, not contexts; those of `left_out`, by id, are shown elsewhere.
+    """
+    texts = []
+    for one in resonances:
+        if one.memory.description and one.memory.node_id not in left_out:
+            factor = 1.0 if one.memory.level == Level.N1 else SHARED
+            texts.append(one.model_copy(update={"resonance": round(one.resonance * factor, 6)}))
+    strongest = sorted(texts, key=lambda one: (-one.resonance, one.memory.level, one.memory.node_id))
+    first, _ = split_by_emotion(list(map(_echo, strongest)))
+    return [_context(echo.resonance) for echo in islice(diversify(first), WORKING_MEMORY)]
+
+
+def fitting_rules(rules: Iterable[HeldRule], said: str) -> list[HeldRule]:
+    """At most seven of the rules: those that fit what was said in meaning or in words, the nearest first."""
+    language = word_language(said)
+    words = stems(said, language)
+    fits = []
+    for rule in rules:
+        own = stems(rule.text, language)
+        nearness = max(rule.alike, len(own & words) / max(1, len(own)))
+        if nearness >= LEAST_FITTING:
+            fits.append((-nearness, rule.key, rule))
+    return [rule for *_, rule in sorted(fits, key=lambda each: each[:2])[:WORKING_MEMORY]]
+
+
+def active_rules(contexts: Iterable[Context], fitting: Iterable[HeldRule] = ()) -> tuple[ActiveRule, ...]:
+    """The rules of the contexts in their order, then the `fitting` ones: each once, with the memories of it."""
+    ids: dict[str, list[str]] = {}
+    for context in contexts:
+        rule = (context.rule or "").strip()
+        if rule:
+            ids.setdefault(rule, []).append(context.memory_id)
+    for held in fitting:
+        of_held = ids.setdefault(held.text.strip(), [])
+        of_held += [memory.memory_id for memory in held.memories if memory.memory_id not in of_held]
+    return tuple(ActiveRule(rule=rule, memory_ids=tuple(of_rule)) for rule, of_rule in ids.items())
+
+
+def _echo(resonance: Resonance) -> Echo:
+    memory = resonance.memory
+    around = frozenset(node.node_id for node in resonance.nodes)
+    return Echo(resonance, dominant_emotion(memory), around)
+
+
+def _context(resonance: Resonance) -> Context:
+    memory = resonance.memory
+    emotion = dominant_emotion(memory)
+    felt: Mapping[str, float] = normal_emotions(memory.emotion_vector or {})
+    return Context(
+        memory_id=memory.node_id,
+        level=memory.level,
+        collective=memory.collective,
+        name=memory.name,
+        description=memory.description,
+        speaker=memory.speaker,
+        valid_at=memory.valid_at,
+        nodes=resonance.nodes,
+        edges=resonance.edges,
+        emotion=emotion,
+        intensity=felt.get(emotion) if memory.intensity is None and emotion is not None else memory.intensity,
+        result=memory.result,
+        rule=memory.rule,
+        abstraction=memory.abstraction,
+        score=resonance.resonance,
+    )

@@ -1,1 +1,1 @@
-"""Tags that the upkeep makes for memories without any."""
+"""Tags for memories that their writer left without, made by the upkeep."""

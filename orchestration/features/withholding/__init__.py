@@ -1,1 +1,1 @@
-"""Quarantines hide what came from a distrusted source; policies of retention end or erase what is old."""
+"""What is no longer shown: quarantine of a distrusted source, and policies of how long memories are kept."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.withholding import queries as store
-from orchestration.features.withholding import retention_rules as rules
-from orchestration.features.withholding.retention_rules import NewestCut, Place, Row
+from orchestration.features.withholding import rules
+from orchestration.features.withholding.rules import NewestCut, Place, Row
 from orchestration.features.withholding.values import (
     MOST_SHOWN,
     PoliciesAnswer,

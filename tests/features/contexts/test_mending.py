@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.features.contexts.mending import mend
+from orchestration.features.contexts.commands import mend
 from orchestration.features.contexts.values import WriteContext
 from schemas.errors import InvalidRequest
 

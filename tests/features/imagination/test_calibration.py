@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.imagination.calibration import brier, calibrate, score
+from orchestration.features.imagination.formulas import brier, calibrate, score
 from orchestration.features.imagination.values import Prediction
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)

@@ -13,8 +13,7 @@ import pytest
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.features.mirror.edits import Edits
 from orchestration.features.mirror.folder import MARKER
-from orchestration.features.mirror.layout import MirrorOf
-from orchestration.features.mirror.marker import dump_written
+from orchestration.features.mirror.layout import MirrorOf, dump_written
 from orchestration.features.mirror.reader import apply_edits, read_edits
 from orchestration.features.mirror.writer import (
     MirrorReport,
@@ -23,7 +22,7 @@ from orchestration.features.mirror.writer import (
     write_mirror,
 )
 from orchestration.features.tagging.queries import add_made_tags
-from orchestration.features.withholding.erasure_job import ErasureJob
+from orchestration.features.withholding.job import ErasureJob
 from orchestration.features.withholding.retention import set_policy
 from orchestration.features.withholding.values import SetPolicy
 from orchestration.insertion import apply

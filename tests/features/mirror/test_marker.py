@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.features.mirror.marker import FileNote, Marker, digest, dump_marker, dump_written, parse_marker
+from orchestration.features.mirror.layout import FileNote, Marker, digest, dump_marker, dump_written, parse_marker
 from schemas.errors import InvalidRequest
 
 PATH = "@home/#sea/talk_1.md"

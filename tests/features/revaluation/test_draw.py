@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.revaluation.draw import draw, first_place
 from orchestration.features.revaluation.queries import Asked, LowMemory
+from orchestration.features.revaluation.rules import draw, first_place
 
 TOLD = "I chose a quiet day and sat with it"
 

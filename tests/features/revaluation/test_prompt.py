@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.features.revaluation.prompt import (
-    Rating,
-    is_supported,
-    may_be_judged,
-)
+from orchestration.features.revaluation.rules import Rating, is_supported, may_be_judged
 
 TEXT = "On Sunday I chose  not to answer\nhim, and it was right."
 

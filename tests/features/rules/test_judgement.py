@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.rules.forms import MOST_READ, read_forms
+from orchestration.features.rules.clauses import MOST_READ, read_forms
 from orchestration.features.rules.judgement import Likeness, judge, phrases_of, phrases_of_action
 
 CASES = [

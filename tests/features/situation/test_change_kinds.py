@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestration.features.situation.change_kinds import sort_changes
 from orchestration.features.situation.queries import ChangedRecord
+from orchestration.features.situation.stimuli import sort_changes
 from orchestration.features.situation.values import CHANGE_KINDS, Changes
 from schemas.memory import Level
 

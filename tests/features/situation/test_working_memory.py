@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.situation.working_memory import SHARED, choose_contexts
+from orchestration.features.situation.stimuli import SHARED, choose_contexts
 from schemas.memory import Level
 from schemas.wave_signal import WORKING_MEMORY, ContextNode, Resonance
 from tests.builders import a_node

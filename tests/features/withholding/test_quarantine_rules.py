@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestration.features.withholding.quarantine_rules import Suspect, judge
+from orchestration.features.withholding.rules import Suspect, judge
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Period
 from substrate.bitemporal import Record

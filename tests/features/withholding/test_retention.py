@@ -8,10 +8,9 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.withholding import retention_job as retention
-from orchestration.features.withholding.erasure_job import ErasureJob
+from orchestration.features.withholding import job as retention
+from orchestration.features.withholding.job import ErasureJob, RetentionJob
 from orchestration.features.withholding.retention import list_policies, remove_policy, set_policy, show_policy
-from orchestration.features.withholding.retention_job import RetentionJob
 from orchestration.features.withholding.values import SetPolicy
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.commands import Undo, UndoLink, WriteReceipt

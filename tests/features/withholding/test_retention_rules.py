@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.withholding.retention_rules import (
-    DAY_US,
-    NewestCut,
-    Row,
-    is_about,
-    place,
-    reached_by,
-)
+from orchestration.features.withholding.rules import DAY_US, NewestCut, Row, is_about, place, reached_by
 from orchestration.features.withholding.values import Policy, PolicyRule, SetPolicy
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant

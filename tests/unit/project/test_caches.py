@@ -18,8 +18,7 @@ import api
 import orchestration
 import schemas
 import substrate
-from orchestration.features.rules.clauses import read_clauses
-from orchestration.features.rules.forms import read_forms
+from orchestration.features.rules.clauses import read_clauses, read_forms
 from orchestration.question.tense import read_tense
 from orchestration.ranking.relevance import _shared_beginnings
 from orchestration.traversal.graph import _theme
@@ -34,7 +33,7 @@ MB = 1 << 20
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
 FILLED: Mapping[str, Callable[[str], object]] = {
     "orchestration.features.rules.clauses._read_clauses": lambda text: read_clauses(text[:500], "en"),
-    "orchestration.features.rules.forms.read_forms": lambda text: read_forms(text[:500]),
+    "orchestration.features.rules.clauses.read_forms": lambda text: read_forms(text[:500]),
     "orchestration.question.tense._read_tense": read_tense,
     "orchestration.ranking.relevance._shared_beginnings": lambda text: _shared_beginnings(stems(text[:20_000])),
     "orchestration.traversal.graph._theme": _theme,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,11 +27,13 @@ ZORP = 'words = { stop_words = "blik nurr", begins = false }\n[asking]\n' + "".j
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the files of the languages, which is read in their place."""
+    AskedLanguage.all.cache_clear()
     shutil.copytree(languages.FOLDER, tmp_path / "languages", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     monkeypatch.setattr(languages, "FOLDER", tmp_path / "languages")
-    return tmp_path / "languages"
+    yield tmp_path / "languages"
+    AskedLanguage.all.cache_clear()
 
 
 def test_the_default_language_comes_first_and_those_that_are_read_are_known() -> None:

@@ -1,4 +1,4 @@
-"""Retention as a job: what the policies of a graph do not keep is retracted, page by page."""
+"""The jobs `retention` and `erasure`: what the policies of a graph do not keep goes, page by page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import orjson
 
 from orchestration.features.withholding import queries as graph_around
 from orchestration.features.withholding import queries as store
-from orchestration.features.withholding import retention_rules as rules
-from orchestration.features.withholding.quarantine_search import read_links, read_memories
+from orchestration.features.withholding import rules
+from orchestration.features.withholding.quarantine import read_links, read_memories
 from orchestration.features.withholding.retention import may_act_on, read_policies, row_of, survey
-from orchestration.features.withholding.retention_rules import Place, Row
+from orchestration.features.withholding.rules import Place, Row
 from orchestration.features.withholding.values import Policy
 from orchestration.upkeep.job import Job, JobContext, Page
+from orchestration.writing import erasure
 from schemas.commands import Command, Retract, Unrelate
 from schemas.memory import graph_fields
 from schemas.temporal import to_datetime
@@ -116,3 +117,30 @@ class RetentionJob(Job):
                     start = to_datetime(holds[0].valid.start)
                     commands.append(kind(**fields, id=record_id, effective_at=start, reason="reality_changed"))
         return Page(page.seen, page.next, tuple(commands), shown=describe(page, "retract"), notes=page.notes)
+
+
+class ErasureJob(Job):
+    """Removes what erasing policies do not keep. What the source of a policy may not change stays."""
+
+    name = "erasure"
+    undoable = False
+    default = False
+
+    async def plan(self, context: JobContext, cursor: str | None) -> Page:
+        page = await plan_page(context, cursor, "erase")
+        if page is None:
+            return Page(0)
+        by = page.policy.rule.by
+        memories = await read_memories(context.graph, [row.id for row in page.rows])
+        allowed = tuple(
+            memory_id for memory_id, records in memories.items() if may_act_on(records, by, context.level)
+        )
+        refused = len(page.rows) - len(allowed)
+        left = (f"{refused:,} stay: source {by} may not change them",) if refused else ()
+        rows = [row for row in page.rows if row.id in allowed]
+        told = page._replace(rows=rows, notes=(*page.notes, *left))
+        return Page(page.seen, page.next, beside=allowed, shown=describe(told, "erase"), notes=told.notes)
+
+    async def keep(self, context: JobContext, page: Page) -> int:
+        """Erase the memories of the page, then rewrite the log once. Returns how many were there."""
+        return await erasure.erase_memories(page.beside, context.graph, context.deps, context.now)

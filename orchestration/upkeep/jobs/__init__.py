@@ -1,1 +1,0 @@
-"""The jobs of upkeep, one file each, and their table."""
