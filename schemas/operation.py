@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from itertools import chain, takewhile
 from typing import Any, Final, Literal, NamedTuple
 
+from schemas.base import Request
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source
 
@@ -128,6 +129,28 @@ class Says(NamedTuple):
     text: str
 
 
+class Called(NamedTuple):
+    """The method of the clients that calls an operation, as far as its address and its request do not say.
+
+    It has the operation's name unless it has a `name`, and describes itself by `says`, else by the first paragraph
+    of the documents. With `by_hand` no method is written. `once`: a request that was lost is not sent again, or is
+    not where this field of it is true. `takes`: a value instead of the request, with the values in the path too.
+    `positional`: the only field of the request, which is given by position. `new_id`: a field that gets a new id
+    where it has none, as `command_id` does. `pages`: the field of the answer whose pages are joined. `reads` makes
+    of the answer what the method returns.
+    """
+
+    name: str = ""
+    says: str = ""
+    by_hand: bool = False
+    once: bool | str = False
+    takes: type[Request] | None = None
+    positional: str = ""
+    new_id: str = ""
+    pages: str = ""
+    reads: Callable[[Any], Any] | None = None
+
+
 class Operation(NamedTuple):
     """One operation, at an `address` such as `GET /v1/streams/{stream_id}`: `run` does it.
 
@@ -138,7 +161,7 @@ class Operation(NamedTuple):
     Its docstring, up to a paragraph that begins with "Raises", describes the operation in the documents.
 
     With `notes` the header `Substrate-Notes` lists what was assumed about the request. `call` is the method of the
-    clients where that has another name.
+    clients.
     """
 
     name: str
@@ -152,7 +175,7 @@ class Operation(NamedTuple):
     status: int = 200
     responses: Mapping[int | str, dict[str, Any]] | None = None
     notes: bool = False
-    call: str = ""
+    call: Called = Called()
 
     @property
     def method(self) -> str:

@@ -19,7 +19,7 @@ from schemas.memory import (
 )
 from schemas.mind.appetite import Appetite, Decision
 from schemas.stream import ConsciousnessStream
-from schemas.stream_forms import SentStream
+from schemas.stream_forms import SentStream, as_stream
 
 Degraded = Annotated[
     tuple[str, ...], Field(description="Memories or links with a field that cannot be shown and was left out.")
@@ -197,3 +197,9 @@ class SentIntended(_Intended):
     """The appetite, the decision, and the stream in the form that was asked for; null where nothing was asked."""
 
     stream: SentStream | None = None
+
+
+def expand_intended(sent: SentIntended) -> Intended:
+    """The usual form of what was sent."""
+    stream = None if sent.stream is None else as_stream(sent.stream)
+    return Intended(citizen_id=sent.citizen_id, appetite=sent.appetite, decision=sent.decision, stream=stream)

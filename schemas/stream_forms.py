@@ -145,6 +145,11 @@ def as_stream(sent: ConsciousnessStream | ReferencedStream) -> ConsciousnessStre
     return sent.expanded() if isinstance(sent, ReferencedStream) else sent
 
 
+def stream_of(answer: StreamAnswer) -> ConsciousnessStream:
+    """The usual stream of an answer."""
+    return as_stream(answer.root)
+
+
 def _named(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
     yield "focus", tiers.focus
     yield "peripheral", tiers.peripheral

@@ -29,7 +29,7 @@ from langgraph.store.base import (
 from api.adapters import langgraph_items as items
 from api.adapters.fitting import fit_query
 from api.client import Substrate
-from api.client.fields import MemoryListFields
+from api.client._calls import MemoryListRequestFields
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, NotFound, errors_by_slug
 from schemas.memory import ConsciousnessNode, Level
@@ -213,7 +213,7 @@ class SubstrateStore(BaseStore):
     def _listed(self, prefix: Sequence[str], page: int = MOST) -> Iterator[ConsciousnessNode]:
         """The items of a namespace in the order in which they were stored, `page` of them in each request."""
         limit = max(1, min(page, MOST))
-        arguments: MemoryListFields = {
+        arguments: MemoryListRequestFields = {
             "citizen_id": self.citizen_id,
             "bucket": items.bucket_name(prefix),
             "limit": limit,

@@ -5,7 +5,7 @@
         stream = memory.retrieve(citizen_id="ada", query="tea")
 
 `Substrate.embedded(path)` needs no service. Every method takes a value of `schemas`, or its fields by name
-(`api.client.fields`). All errors are classes of `schemas.errors`.
+(`api.client._calls`). All errors are classes of `schemas.errors`.
 """
 
 from api.client.async_client import AsyncSubstrate

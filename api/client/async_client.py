@@ -12,31 +12,22 @@ from typing import Any, Final, Self, Unpack
 import httpx
 from starlette.types import ASGIApp
 
-from api.client import fields
-from api.client.citizen_calls import CitizenCalls
-from api.client.conversations import ConversationCalls
-from api.client.mind_calls import MindCalls
-from api.client.sharing_calls import SharingCalls
-from api.client.stream_calls import StreamCalls, with_form
+from api.client import _calls as fields
+from api.client._calls import Calls
+from api.client.conversations import ConversationCalls, LevelFields
 from api.client.transport import (
     ATTEMPTS,
     Call,
     ModelOrFields,
     collect_command,
     collect_commands,
-    collect_fields,
     pop_path,
-    quote_segment,
     read_connection,
 )
-from api.client.upkeep_calls import RetentionCalls, UpkeepCalls
-from orchestration.features.association.values import Associations, TagWalk
 from schemas.commands import (
     Command,
     Correct,
     CorrectLink,
-    EraseCitizen,
-    EraseEpisode,
     EraseMemory,
     ErasureReport,
     Relate,
@@ -51,33 +42,30 @@ from schemas.commands import (
     Unrelate,
     WriteReceipt,
 )
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.responses import (
-    Alive,
     LinkHistory,
     LinkPage,
     MemoryHistory,
     MemoryPage,
-    Ready,
     ReceiptList,
 )
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
-from schemas.stream import ConsciousnessStream
-from schemas.stream_forms import StreamAnswer, as_stream
-from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
-from schemas.upkeep.quality import QualityAnswer
 from schemas.validation import ValidationResult
-from schemas.wave_signal import Resonances, Resonate
 
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
-class AsyncSubstrate(
-    ConversationCalls, CitizenCalls, MindCalls, StreamCalls, SharingCalls, RetentionCalls, UpkeepCalls
-):
+class RecordFields(fields.MomentRequestFields, LevelFields, total=False):
+    """Where a record is read, and at which moment."""
+
+
+class HistoryFields(fields.HistoryRequestFields, LevelFields, total=False):
+    """Where a history is read, and which page of it."""
+
+
+class AsyncSubstrate(ConversationCalls, Calls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.
@@ -127,35 +115,6 @@ class AsyncSubstrate(
         client._attempts = attempts
         return client
 
-    async def retrieve(
-        self, intention: RetrievalIntention | None = None, /, **given: Unpack[fields.RetrieveFields]
-    ) -> ConsciousnessStream:
-        """The part of a citizen's memory that matters now, over all three levels."""
-        return await self._ask("/v1/retrieve", collect_fields(intention, given))
-
-    async def wake(
-        self, state: StateBasedRetrieval | None = None, /, **given: Unpack[fields.WakeFields]
-    ) -> ConsciousnessStream:
-        """The part of a citizen's memory that fits its state: the given one, else the kept or derived one."""
-        return await self._ask("/v1/wake", collect_fields(state, given))
-
-    async def _ask(self, path: str, fields: dict[str, Any]) -> ConsciousnessStream:
-        """The usual stream, in whichever form it is sent."""
-        call = Call("POST", path, with_form(fields), repeatable=not fields.get("apply_feedback"))
-        return as_stream((await self._request(StreamAnswer, call)).root)
-
-    async def resonate(
-        self, signal: Resonate | None = None, /, **given: Unpack[fields.ResonateFields]
-    ) -> Resonances:
-        """The memories that resonate with a signal, with the score of each channel."""
-        return await self._request(Resonances, Call("POST", "/v1/resonate", collect_fields(signal, given)))
-
-    async def associate(
-        self, walk: TagWalk | None = None, /, **given: Unpack[fields.AssociateFields]
-    ) -> Associations:
-        """Memories that match the words of a question, and others that their tags and links lead to."""
-        return await self._request(Associations, Call("POST", "/v1/associate", collect_fields(walk, given)))
-
     async def remember(
         self, command: Remember | None = None, /, **given: Unpack[fields.RememberFields]
     ) -> WriteReceipt:
@@ -174,32 +133,34 @@ class AsyncSubstrate(
         """We were wrong: the corrected content holds over the same valid time."""
         return await self._send_change("memories/correct", collect_command(command, given))
 
-    async def retract(self, command: Retract | None = None, /, **given: Unpack[fields.EndFields]) -> WriteReceipt:
+    async def retract(
+        self, command: Retract | None = None, /, **given: Unpack[fields.RetractingFields]
+    ) -> WriteReceipt:
         """The memory no longer holds from `effective_at` on; without `effective_at` it never held."""
         return await self._send_change("memories/retract", collect_command(command, given))
 
     async def resolve(
-        self, command: Resolve | None = None, /, **given: Unpack[fields.ResolveFields]
+        self, command: Resolve | None = None, /, **given: Unpack[fields.ResolvingFields]
     ) -> WriteReceipt:
         """Set the resolution state of a memory: resolved, unless another state is named."""
         return await self._send_change("memories/resolve", collect_command(command, given))
 
-    async def undo(self, command: Undo | None = None, /, **given: Unpack[fields.UndoFields]) -> WriteReceipt:
+    async def undo(self, command: Undo | None = None, /, **given: Unpack[fields.UndoingFields]) -> WriteReceipt:
         """Revert the last change by new records; the mistake stays visible in the past."""
         return await self._send_change("memories/undo", collect_command(command, given))
 
-    async def get(self, memory_id: str, /, **where: Unpack[fields.RecordFields]) -> ConsciousnessNode:
+    async def get(self, memory_id: str, /, **where: Unpack[RecordFields]) -> ConsciousnessNode:
         """The memory as it is now, or at `as_of_time` as known at `known_at`."""
         params = {**where, "id": memory_id}
         return await self._request(ConsciousnessNode, Call("GET", pop_path("memories", params), params=params))
 
-    async def history(self, memory_id: str, /, **page: Unpack[fields.HistoryFields]) -> MemoryHistory:
+    async def history(self, memory_id: str, /, **page: Unpack[HistoryFields]) -> MemoryHistory:
         """All records of the memory in the order they became known; with `limit` or `cursor` one page."""
         params = {**page, "id": memory_id}
         call = Call("GET", f"{pop_path('memories', params)}/history", params=params)
         return await self._request_all_pages(MemoryHistory, call, "records")
 
-    async def list_memories(self, /, **filters: Unpack[fields.MemoryListFields]) -> MemoryPage:
+    async def list_memories(self, /, **filters: Unpack[fields.MemoryListRequestFields]) -> MemoryPage:
         """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
         return await self._request(MemoryPage, Call("GET", "/v1/memories", params=filters))
 
@@ -220,37 +181,37 @@ class AsyncSubstrate(
         return await self._send_change("links/correct", collect_command(command, given))
 
     async def unrelate(
-        self, command: Unrelate | None = None, /, **given: Unpack[fields.EndFields]
+        self, command: Unrelate | None = None, /, **given: Unpack[fields.RetractingFields]
     ) -> WriteReceipt:
         """The link no longer holds from `effective_at` on; without `effective_at` it never held."""
         return await self._send_change("links/retract", collect_command(command, given))
 
     async def resolve_link(
-        self, command: ResolveLink | None = None, /, **given: Unpack[fields.ResolveFields]
+        self, command: ResolveLink | None = None, /, **given: Unpack[fields.ResolvingFields]
     ) -> WriteReceipt:
         """Set the resolution state of a link: resolved, unless another state is named."""
         return await self._send_change("links/resolve", collect_command(command, given))
 
     async def undo_link(
-        self, command: UndoLink | None = None, /, **given: Unpack[fields.UndoFields]
+        self, command: UndoLink | None = None, /, **given: Unpack[fields.UndoingFields]
     ) -> WriteReceipt:
         """Revert the last change by new records; the mistake stays visible in the past."""
         return await self._send_change("links/undo", collect_command(command, given))
 
-    async def get_link(self, link_id: str, /, **where: Unpack[fields.RecordFields]) -> ConsciousnessRelationship:
+    async def get_link(self, link_id: str, /, **where: Unpack[RecordFields]) -> ConsciousnessRelationship:
         """The link as it is now, or at `as_of_time` as known at `known_at`."""
         params = {**where, "id": link_id}
         return await self._request(
             ConsciousnessRelationship, Call("GET", pop_path("links", params), params=params)
         )
 
-    async def link_history(self, link_id: str, /, **page: Unpack[fields.HistoryFields]) -> LinkHistory:
+    async def link_history(self, link_id: str, /, **page: Unpack[HistoryFields]) -> LinkHistory:
         """All records of the link in the order they became known; with `limit` or `cursor` one page."""
         params = {**page, "id": link_id}
         call = Call("GET", f"{pop_path('links', params)}/history", params=params)
         return await self._request_all_pages(LinkHistory, call, "records")
 
-    async def list_links(self, /, **filters: Unpack[fields.LinkListFields]) -> LinkPage:
+    async def list_links(self, /, **filters: Unpack[fields.LinkListRequestFields]) -> LinkPage:
         """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
         return await self._request(LinkPage, Call("GET", "/v1/links", params=filters))
 
@@ -263,20 +224,6 @@ class AsyncSubstrate(
         params = {"atomic": "true"} if atomic else {}
         return await self._request(ReceiptList, Call("POST", "/v1/commands", collect_commands(commands), params))
 
-    async def receipt(
-        self,
-        command_id: str,
-        *,
-        citizen_id: str | None = None,
-        level: str | None = None,
-        collective: str | None = None,
-    ) -> WriteReceipt:
-        """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
-        where = {"citizen_id": citizen_id, "level": level, "collective": collective}
-        return await self._request(
-            WriteReceipt, Call("GET", f"/v1/receipts/{quote_segment(command_id)}", params=where)
-        )
-
     async def erase_memory(
         self, command: EraseMemory | None = None, /, **given: Unpack[fields.EraseMemoryFields]
     ) -> ErasureReport:
@@ -284,70 +231,14 @@ class AsyncSubstrate(
         body = collect_command(command, given)
         return await self._request(ErasureReport, Call("POST", f"{pop_path('memories', body)}/erase", body))
 
-    async def erase_episode(
-        self, command: EraseEpisode | None = None, /, **given: Unpack[fields.EraseEpisodeFields]
-    ) -> ErasureReport:
-        """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
-        body = collect_command(command, given)
-        path = f"/v1/episodes/{quote_segment(body.pop('episode_id', None))}"
-        return await self._request(ErasureReport, Call("DELETE", path, params=body))
-
-    async def erase_citizen(
-        self, command: EraseCitizen | None = None, /, **given: Unpack[fields.EraseCitizenFields]
-    ) -> ErasureReport:
-        """Remove the whole personal memory for good."""
-        body = collect_command(command, given)
-        path = f"/v1/citizens/{quote_segment(body.pop('citizen_id', None))}"
-        return await self._request(ErasureReport, Call("DELETE", path, params=body))
-
-    async def live(self) -> Alive:
-        """Check that the process answers. Raises Unavailable at once when it does not."""
-        return await self._request(Alive, Call("GET", "/health/live", repeatable=False))
-
-    async def health(self) -> Ready:
-        """Check that every request can be served. Raises Unavailable at once when not."""
-        return await self._request(Ready, Call("GET", "/health/ready", repeatable=False))
-
     async def validate_link(self, link: Mapping[str, Any]) -> ValidationResult:
         """Errors, warnings and completeness of a link's metadata; stores nothing."""
         return await self._request(ValidationResult, Call("POST", "/v1/validation/link", dict(link)))
 
-    async def sweep(
-        self, request: SweepRequest | None = None, /, **given: Unpack[fields.SweepFields]
-    ) -> SweepAnswer:
-        """Check whole graphs and report their state; with `limit` one batch, and `next` for the following one."""
-        return await self._request(SweepAnswer, Call("POST", "/v1/upkeep/sweep", collect_fields(request, given)))
+    async def save_mirror(self, citizen_id: str | None, target: Path | str, **where: Unpack[LevelFields]) -> int:
+        """Save the memory of the citizen, or a shared graph, as a tar of Markdown files; returns its bytes.
 
-    async def quality(self, /, **whose: Unpack[fields.QualityFields]) -> QualityAnswer:
-        """What sweeps of each whole graph found, oldest first; `fallen_from` is set where the grade fell."""
-        return await self._request(QualityAnswer, Call("GET", "/v1/upkeep/quality", params=whose))
-
-    async def repair(
-        self, request: RepairRequest | None = None, /, **given: Unpack[fields.RepairFields]
-    ) -> RepairOutcome:
-        """Run the repair task of a finding. `gone`: the record changed since, and nothing was done."""
-        return await self._request(
-            RepairOutcome, Call("POST", "/v1/upkeep/repair", collect_fields(request, given))
-        )
-
-    async def create_key(self, request: KeyRequest | None = None, /, **given: Unpack[fields.KeyFields]) -> NewKey:
-        """Make a key. It is shown only once."""
-        return await self._request(
-            NewKey, Call("POST", "/v1/keys", collect_fields(request, given), repeatable=False)
-        )
-
-    async def list_keys(self) -> KeyList:
-        """All keys, oldest first, including revoked and expired ones."""
-        return await self._request(KeyList, Call("GET", "/v1/keys"))
-
-    async def change_key(
-        self, key_id: str, change: KeyChange | None = None, /, **given: Unpack[fields.KeyChangeFields]
-    ) -> KeyInfo:
-        """Change the highest source that the key may claim."""
-        return await self._request(
-            KeyInfo, Call("PATCH", f"/v1/keys/{quote_segment(key_id)}", collect_fields(change, given))
-        )
-
-    async def revoke_key(self, key_id: str) -> KeyInfo:
-        """Revoke the key: it is refused from now on."""
-        return await self._request(KeyInfo, Call("DELETE", f"/v1/keys/{quote_segment(key_id)}"))
+        Raises FileExistsError when the file exists.
+        """
+        call = Call("GET", "/v1/files/mirror", params={"citizen_id": citizen_id, **where})
+        return await self._save(call, Path(target))

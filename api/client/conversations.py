@@ -8,18 +8,25 @@ from datetime import datetime
 from itertools import batched
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from anyio import to_thread
 
-from api.client import fields
 from api.client.transport import Call, Fields, Sender, quote_segment
 from schemas.base import without_nulls
 from schemas.errors import InvalidRequest, Refused
+from schemas.memory import Level
 from schemas.responses import EpisodeReport, HeardReport, IngestReport
 
 MESSAGES_AT_ONCE: Final = 500
 """A longer list is sent in parts, each well within the patience of a request."""
+
+
+class LevelFields(TypedDict, total=False):
+    """A graph: its level, and on N2 its collective."""
+
+    level: Level | Literal["N1", "N2", "N3"]
+    collective: str | None
 
 
 class MessageFields(TypedDict, total=False):
@@ -32,11 +39,11 @@ class MessageFields(TypedDict, total=False):
     deleted: bool
 
 
-class HearFields(MessageFields, fields.LevelFields, total=False):
+class HearFields(MessageFields, LevelFields, total=False):
     """A message, and the shared graph of its conversation."""
 
 
-class FileFields(fields.LevelFields, total=False):
+class FileFields(LevelFields, total=False):
     """How a file is read, and for whom. `timezone`: of times that name none; `strict`: all of it, or nothing."""
 
     format: str
@@ -106,7 +113,7 @@ class ConversationCalls(Sender):
         episode_id: str | None = None,
         known_as_happened: bool = False,
         raise_on_refusal: bool = True,
-        **where: Unpack[fields.LevelFields],
+        **where: Unpack[LevelFields],
     ) -> EpisodeReport:
         """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
 

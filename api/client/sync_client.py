@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import Any, Concatenate, Self
+from typing import Self
 
 from anyio.from_thread import start_blocking_portal
 
+from api.client._calls import SyncCalls
 from api.client.async_client import AsyncSubstrate
-
-
-def _block_on[**P, R](
-    method: Callable[Concatenate[AsyncSubstrate, P], Coroutine[Any, Any, R]],
-) -> Callable[Concatenate[Substrate, P], R]:
-    @wraps(method)
-    def block(self: Substrate, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if self._closed:
-            raise RuntimeError("the client is closed; make another")
-        result: R = self._portal.call(partial(method, self._client, *args, **kwargs))
-        return result
-
-    return block
+from api.client.transport import block_on
 
 
 class _Executor(ThreadPoolExecutor):
@@ -61,7 +50,7 @@ def _make_loop(open_client: ExitStack) -> asyncio.AbstractEventLoop:
     return loop
 
 
-class Substrate:
+class Substrate(SyncCalls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors`. Use it in `with`, or close it with `close`.
@@ -104,100 +93,28 @@ class Substrate:
         self._closed = True
         self._stack.close()
 
-    retrieve = _block_on(AsyncSubstrate.retrieve)
-    wake = _block_on(AsyncSubstrate.wake)
-    resonate = _block_on(AsyncSubstrate.resonate)
-    perspectives = _block_on(AsyncSubstrate.perspectives)
-    associate = _block_on(AsyncSubstrate.associate)
-    identity = _block_on(AsyncSubstrate.identity)
-    identity_diff = _block_on(AsyncSubstrate.identity_diff)
-
-    remember = _block_on(AsyncSubstrate.remember)
-    supersede = _block_on(AsyncSubstrate.supersede)
-    correct = _block_on(AsyncSubstrate.correct)
-    retract = _block_on(AsyncSubstrate.retract)
-    resolve = _block_on(AsyncSubstrate.resolve)
-    undo = _block_on(AsyncSubstrate.undo)
-    get = _block_on(AsyncSubstrate.get)
-    history = _block_on(AsyncSubstrate.history)
-    list_memories = _block_on(AsyncSubstrate.list_memories)
-
-    relate = _block_on(AsyncSubstrate.relate)
-    supersede_link = _block_on(AsyncSubstrate.supersede_link)
-    correct_link = _block_on(AsyncSubstrate.correct_link)
-    unrelate = _block_on(AsyncSubstrate.unrelate)
-    resolve_link = _block_on(AsyncSubstrate.resolve_link)
-    undo_link = _block_on(AsyncSubstrate.undo_link)
-    get_link = _block_on(AsyncSubstrate.get_link)
-    link_history = _block_on(AsyncSubstrate.link_history)
-    list_links = _block_on(AsyncSubstrate.list_links)
-
-    apply = _block_on(AsyncSubstrate.apply)
-    receipt = _block_on(AsyncSubstrate.receipt)
-
-    hear = _block_on(AsyncSubstrate.hear)
-    ingest = _block_on(AsyncSubstrate.ingest)
-    ingest_file = _block_on(AsyncSubstrate.ingest_file)
-    list_citizens = _block_on(AsyncSubstrate.list_citizens)
-    state = _block_on(AsyncSubstrate.state)
-    state_history = _block_on(AsyncSubstrate.state_history)
-    energy = _block_on(AsyncSubstrate.energy)
-    set_state = _block_on(AsyncSubstrate.set_state)
-    write_context = _block_on(AsyncSubstrate.write_context)
-    agent_log = _block_on(AsyncSubstrate.agent_log)
-    imagine = _block_on(AsyncSubstrate.imagine)
-    predictions = _block_on(AsyncSubstrate.predictions)
-    calibration = _block_on(AsyncSubstrate.calibration)
-    tell_feedback = _block_on(AsyncSubstrate.tell_feedback)
-    list_feedback = _block_on(AsyncSubstrate.list_feedback)
-    take_back_feedback = _block_on(AsyncSubstrate.take_back_feedback)
-    appetite = _block_on(AsyncSubstrate.appetite)
-    intend = _block_on(AsyncSubstrate.intend)
-    situation = _block_on(AsyncSubstrate.situation)
-    rules = _block_on(AsyncSubstrate.rules)
-    check_rules = _block_on(AsyncSubstrate.check_rules)
-    streams = _block_on(AsyncSubstrate.streams)
-    stream = _block_on(AsyncSubstrate.stream)
-    replay = _block_on(AsyncSubstrate.replay)
-    offers = _block_on(AsyncSubstrate.offers)
-    answer_offer = _block_on(AsyncSubstrate.answer_offer)
-    revaluations = _block_on(AsyncSubstrate.revaluations)
-    revaluate = _block_on(AsyncSubstrate.revaluate)
-    save_mirror = _block_on(AsyncSubstrate.save_mirror)
-    dissonances = _block_on(AsyncSubstrate.dissonances)
-    erase_memory = _block_on(AsyncSubstrate.erase_memory)
-    erase_episode = _block_on(AsyncSubstrate.erase_episode)
-    erase_citizen = _block_on(AsyncSubstrate.erase_citizen)
-    erase_collective = _block_on(AsyncSubstrate.erase_collective)
-    list_collectives = _block_on(AsyncSubstrate.list_collectives)
-    share = _block_on(AsyncSubstrate.share)
-    contest = _block_on(AsyncSubstrate.contest)
-    withdraw_contest = _block_on(AsyncSubstrate.withdraw_contest)
-    list_contested = _block_on(AsyncSubstrate.list_contested)
-    agreement = _block_on(AsyncSubstrate.agreement)
-
-    live = _block_on(AsyncSubstrate.live)
-    health = _block_on(AsyncSubstrate.health)
-    validate_link = _block_on(AsyncSubstrate.validate_link)
-    sweep = _block_on(AsyncSubstrate.sweep)
-    quality = _block_on(AsyncSubstrate.quality)
-    repair = _block_on(AsyncSubstrate.repair)
-    quarantine = _block_on(AsyncSubstrate.quarantine)
-    list_quarantines = _block_on(AsyncSubstrate.list_quarantines)
-    get_quarantine = _block_on(AsyncSubstrate.get_quarantine)
-    release_quarantine = _block_on(AsyncSubstrate.release_quarantine)
-    retract_quarantine = _block_on(AsyncSubstrate.retract_quarantine)
-    list_policies = _block_on(AsyncSubstrate.list_policies)
-    get_policy = _block_on(AsyncSubstrate.get_policy)
-    set_policy = _block_on(AsyncSubstrate.set_policy)
-    remove_policy = _block_on(AsyncSubstrate.remove_policy)
-    upkeep_runs = _block_on(AsyncSubstrate.upkeep_runs)
-    upkeep_run = _block_on(AsyncSubstrate.upkeep_run)
-    run_upkeep = _block_on(AsyncSubstrate.run_upkeep)
-    undo_upkeep = _block_on(AsyncSubstrate.undo_upkeep)
-    own_upkeep = _block_on(AsyncSubstrate.own_upkeep)
-    set_own_upkeep = _block_on(AsyncSubstrate.set_own_upkeep)
-    create_key = _block_on(AsyncSubstrate.create_key)
-    list_keys = _block_on(AsyncSubstrate.list_keys)
-    change_key = _block_on(AsyncSubstrate.change_key)
-    revoke_key = _block_on(AsyncSubstrate.revoke_key)
+    remember = block_on(AsyncSubstrate.remember)
+    supersede = block_on(AsyncSubstrate.supersede)
+    correct = block_on(AsyncSubstrate.correct)
+    retract = block_on(AsyncSubstrate.retract)
+    resolve = block_on(AsyncSubstrate.resolve)
+    undo = block_on(AsyncSubstrate.undo)
+    get = block_on(AsyncSubstrate.get)
+    history = block_on(AsyncSubstrate.history)
+    list_memories = block_on(AsyncSubstrate.list_memories)
+    relate = block_on(AsyncSubstrate.relate)
+    supersede_link = block_on(AsyncSubstrate.supersede_link)
+    correct_link = block_on(AsyncSubstrate.correct_link)
+    unrelate = block_on(AsyncSubstrate.unrelate)
+    resolve_link = block_on(AsyncSubstrate.resolve_link)
+    undo_link = block_on(AsyncSubstrate.undo_link)
+    get_link = block_on(AsyncSubstrate.get_link)
+    link_history = block_on(AsyncSubstrate.link_history)
+    list_links = block_on(AsyncSubstrate.list_links)
+    apply = block_on(AsyncSubstrate.apply)
+    hear = block_on(AsyncSubstrate.hear)
+    ingest = block_on(AsyncSubstrate.ingest)
+    ingest_file = block_on(AsyncSubstrate.ingest_file)
+    save_mirror = block_on(AsyncSubstrate.save_mirror)
+    erase_memory = block_on(AsyncSubstrate.erase_memory)
+    validate_link = block_on(AsyncSubstrate.validate_link)

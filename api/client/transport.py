@@ -6,16 +6,18 @@ answer is lost, the repeated command returns its receipt with `duplicate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial, wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final, NamedTuple, Self
+from typing import Any, BinaryIO, Concatenate, Final, NamedTuple, Self, TypedDict, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
 import orjson
+from anyio.from_thread import BlockingPortal
 from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
@@ -33,6 +35,7 @@ from schemas.errors import (
 )
 from schemas.paging import MOST
 from schemas.settings import ClientSettings
+from schemas.stream_forms import PART_FIELDS
 
 ATTEMPTS: Final = 5
 TIMEOUT_SECONDS: Final = 30.0
@@ -60,6 +63,14 @@ class Call(NamedTuple):
     repeatable: bool = True
 
 
+class Sent(TypedDict, total=False):
+    """The further fields of a `Call`."""
+
+    body: Any
+    params: Fields
+    repeatable: bool
+
+
 class Sender:
     """Sends the calls of a client over its connection."""
 
@@ -76,6 +87,14 @@ class Sender:
         )
         answer: httpx.Response = await retrying(self._send_once, call)
         return kind.model_validate_json(answer.content)
+
+    async def _call[T: BaseModel](
+        self, kind: type[T], address: str, /, *path: object, pages: str = "", **sent: Unpack[Sent]
+    ) -> T:
+        """The answer from an address such as `GET /v1/streams/{}`; with `pages` all pages of that field joined."""
+        method, _, template = address.partition(" ")
+        call = Call(method, template.format(*map(quote_segment, path)), **sent)
+        return await (self._request_all_pages(kind, call, pages) if pages else self._request(kind, call))
 
     async def _save(self, call: Call, target: Path) -> int:
         """Write the answer to a new file as it comes; returns its bytes.
@@ -145,6 +164,29 @@ class Sender:
         await self._http.aclose()
 
 
+class SyncSender:
+    """Waits for the calls of a client that runs on an event loop in a thread of its own."""
+
+    _portal: BlockingPortal
+    _client: Sender
+    _closed: bool
+
+
+def block_on[**P, R](
+    method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[SyncSender, P], R]:
+    """The method of the sync client that runs a method of the async one."""
+
+    @wraps(method)
+    def block(self: SyncSender, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        if self._closed:
+            raise RuntimeError("the client is closed; make another")
+        result: R = self._portal.call(partial(method, self._client, *args, **kwargs))
+        return result
+
+    return block
+
+
 @contextmanager
 def _new_file(target: Path) -> Iterator[BinaryIO]:
     """A new file, which is removed again when the context ends with an error."""
@@ -179,11 +221,21 @@ def collect_fields(value: ModelOrFields | None, fields: Fields) -> dict[str, Any
     return {**set_fields, **fields}
 
 
-def collect_command(command: ModelOrFields | None, fields: Fields) -> dict[str, Any]:
-    """The fields of a command, with a new `command_id` if it has none."""
+def collect_command(command: ModelOrFields | None, fields: Fields, id_field: str = "command_id") -> dict[str, Any]:
+    """The fields of a command, with a new id if it has none."""
     collected = collect_fields(command, fields)
     collected.pop("command", None)
-    return {**collected, "command_id": collected.get("command_id") or uuid4().hex}
+    return {**collected, id_field: collected.get(id_field) or uuid4().hex}
+
+
+def with_form(fields: Fields) -> dict[str, Any]:
+    """The fields of a question, which asks for each memory once unless it names another form.
+
+    The compact form brings all sections beside its text, unless `max_tokens` bounds it.
+    """
+    asked = {"form": "references", **fields}
+    is_whole = asked["form"] == "compact" and asked.get("max_tokens") is None
+    return {"parts": list(PART_FIELDS), **asked} if is_whole else asked
 
 
 def collect_commands(commands: Sequence[ModelOrFields]) -> list[dict[str, Any]]:

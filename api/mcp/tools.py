@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from api.client import AsyncSubstrate
+from api.client._calls import StateAsOfFields
 from api.client.conversations import MessageFields
-from api.client.fields import MomentFields
 from api.mcp import answers
 from api.mcp.arguments import (
     CorrectArguments,
@@ -73,7 +73,7 @@ async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
             return ToolAnswer(fence(one_line(why)), values)
         return _stream_answer(stream, given.max_tokens, why=why)
     fields = given.model_dump(exclude_none=True, exclude={"max_tokens"})
-    known: MomentFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
+    known: StateAsOfFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
     stream = await client.wake(**fields, **known, parts=STREAM_PARTS)
     return _stream_answer(stream, given.max_tokens, given.goal or "")
 

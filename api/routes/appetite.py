@@ -14,8 +14,8 @@ from orchestration.features.appetite import flow as intending
 from orchestration.features.appetite.feature import ASKS
 from schemas.base import CitizenId
 from schemas.mind.appetite import IntendRequest
-from schemas.operation import Operation, group
-from schemas.responses import SentIntended
+from schemas.operation import Called, Operation, group
+from schemas.responses import SentIntended, expand_intended
 
 
 async def intend(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now: Now) -> Response:
@@ -27,5 +27,7 @@ async def intend(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now:
 OPERATIONS: Final = group(
     "citizens",
     Operation("intend", "POST /v1/citizens/{citizen_id}/intend", "Decide what an appetite leads to, and ask it",
-              ASKS, intend, gives=SentIntended),
+              ASKS, intend, gives=SentIntended,
+              call=Called(says="Decide what the appetite leads to, and ask it; with `run=False` only the "
+                               "decision is told.", once="apply_feedback", reads=expand_intended)),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import Associations, TagWalk
 from schemas.base import json_bytes
-from schemas.operation import Operation, group
+from schemas.operation import Called, Operation, group
 
 
 async def walk(request: TagWalk, deps: Deps, now: Now) -> Response:
@@ -24,5 +24,7 @@ async def walk(request: TagWalk, deps: Deps, now: Now) -> Response:
 OPERATIONS: Final = group(
     "retrieval",
     Operation("walk_tags", "POST /v1/associate", "Walk from words over tags and links",
-              ASKS, walk, gives=Associations, call="associate"),
+              ASKS, walk, gives=Associations,
+              call=Called("associate", "Memories that match the words of a question, and others that their tags "
+                          "and links lead to.")),
 )  # fmt: skip

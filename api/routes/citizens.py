@@ -21,7 +21,7 @@ from schemas.base import CitizenId, Request
 from schemas.commands import EraseCitizen, ErasureReport
 from schemas.memory import Level, collective_of
 from schemas.mind.state import CitizenPage, CitizenState, StateAsOf, StateChange
-from schemas.operation import ERASES, AsCitizen, May, Operation, citizen_may, group
+from schemas.operation import ERASES, AsCitizen, Called, May, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import KnownMoment, Scope, to_instant
 
@@ -118,20 +118,30 @@ SETS_STATE: Final = May(
 STATES: Final = group(
     "citizens",
     Operation("list_citizens", "GET /v1/citizens", "List citizens",
-              May("any key; it sees only the citizens that it may read"), listed),
+              May("any key; it sees only the citizens that it may read"), listed,
+              call=Called(says="One page of the citizens that the key may read; `cursor` is the `next` of the "
+                               "page before.")),
     Operation("get_state", "GET /v1/citizens/{citizen_id}/state", "Read the state of a citizen", READS, state,
-              notes=True, call="state"),
+              notes=True,
+              call=Called("state", "The energy, emotions, goal and drives of the citizen, now or at `as_of_time` "
+                          "as known at `known_at`.")),
     Operation("get_state_history", "GET /v1/citizens/{citizen_id}/state/history", "Read all states of a citizen",
-              READS, citizen.state_history, call="state_history"),
+              READS, citizen.state_history,
+              call=Called("state_history", "One page of the records of the state; `cursor` is the `next` of the "
+                          "page before.")),
     Operation("get_energy", "GET /v1/citizens/{citizen_id}/energy", "Read the energy of a citizen over time",
-              READS, citizen.energy_series, call="energy"),
+              READS, citizen.energy_series,
+              call=Called("energy", "The energy now, and one page of what set it; `cursor` is the `next` of the "
+                          "page before.")),
     Operation("set_state", "PUT /v1/citizens/{citizen_id}/state", "Set the state of a citizen",
-              SETS_STATE, set_state, notes=True),
+              SETS_STATE, set_state, notes=True,
+              call=Called(says="Set the fields given, from `valid_at` or now on; the others stay.")),
 )  # fmt: skip
 FILES: Final = group(
     "citizens",
     Operation("export_citizen", "GET /v1/citizens/{citizen_id}/export", "Export a citizen's memory",
               READS, export_memory, sent=StreamingResponse),
     Operation("erase_citizen", "DELETE /v1/citizens/{citizen_id}", "Erase a citizen's memory for good",
-              ERASES, erase_citizen),
+              ERASES, erase_citizen,
+              call=Called(says="Remove the whole personal memory for good.", takes=EraseCitizen)),
 )  # fmt: skip

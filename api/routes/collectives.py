@@ -17,7 +17,7 @@ from orchestration.transfer.line_format import Origin
 from schemas.collectives import CollectiveId, CollectivePage
 from schemas.commands import EraseCollective, ErasureReport
 from schemas.memory import Level, graph_key
-from schemas.operation import ERASES, May, Need, Operation, group
+from schemas.operation import ERASES, Called, May, Need, Operation, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
 
 CollectiveInPath = Annotated[CollectiveId, Path(description="The id of a collective beside the default one.")]
@@ -63,9 +63,12 @@ READS: Final = May(
 OPERATIONS: Final = group(
     "collectives",
     Operation("list_collectives", "GET /v1/collectives", "List collectives",
-              May("any key; it sees only the collectives that it may read"), listed),
+              May("any key; it sees only the collectives that it may read"), listed,
+              call=Called(says="One page of the collectives that the key may read; `cursor` is the `next` of the "
+                               "page before.")),
     Operation("export_collective", "GET /v1/collectives/{collective}/export", "Export a collective",
               READS, export_memory, sent=StreamingResponse),
     Operation("erase_collective", "DELETE /v1/collectives/{collective}", "Erase a collective",
-              ERASES._replace(says="collective:ID:steward"), erase_collective),
+              ERASES._replace(says="collective:ID:steward"), erase_collective,
+              call=Called(says="Remove a whole collective for good, with all that anybody wrote there.")),
 )  # fmt: skip

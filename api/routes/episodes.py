@@ -32,7 +32,7 @@ from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Iden
 from schemas.collectives import GraphRequest
 from schemas.commands import EraseEpisode, ErasureReport
 from schemas.memory import Source, graph_fields
-from schemas.operation import ERASES, Asked, Claim, May, Need, Operation, Standing, graph_may, group
+from schemas.operation import ERASES, Asked, Called, Claim, May, Need, Operation, Standing, graph_may, group
 from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
 from substrate.graphs.names import graph_name
 
@@ -253,11 +253,11 @@ OPERATIONS: Final = group(
     "episodes",
     Operation("remember_episode", "POST /v1/episodes", "Store a conversation",
               INGESTS._replace(says=f"{INGESTS.says}; admin with known_as_happened", needs=_conversation_needs),
-              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call="ingest"),
+              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call=Called("ingest", by_hand=True)),
     Operation("hear", "POST /v1/episodes/{episode_id:path}/turns", "Append messages to a conversation",
-              INGESTS, hear),
+              INGESTS, hear, call=Called(by_hand=True)),
     Operation("get_episode_progress", "GET /v1/episodes/{episode_id:path}",
-              "Read how far a conversation is stored", graph_may("read"), progress),
+              "Read how far a conversation is stored", graph_may("read"), progress, call=Called(by_hand=True)),
     Operation("erase_episode", "DELETE /v1/episodes/{episode_id:path}", "Erase a conversation for good",
-              ERASES, erase_episode),
+              ERASES, erase_episode, call=Called(takes=EraseEpisode)),
 )  # fmt: skip

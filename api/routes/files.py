@@ -20,7 +20,7 @@ from schemas.base import Flag, ShortText
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.memory import graph_fields
-from schemas.operation import Operation, group
+from schemas.operation import Called, Operation, group
 from schemas.responses import EpisodeReport, IngestReport
 
 TAKEN: Final = (
@@ -107,5 +107,5 @@ def _check_taken(form: str | None) -> None:
 OPERATIONS: Final = group(
     "episodes",
     Operation("ingest_file", "POST /v1/files", "Store a file of another program",
-              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED),
+              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED, call=Called(by_hand=True)),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from api.dependencies import Now, OpenRuntime
 from orchestration.features.identity.flow import read_identity
 from orchestration.features.identity.values import AsOf, Identity, WhoIs
 from schemas.base import CitizenId
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 
 
 async def who(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now) -> Identity:
@@ -22,5 +22,7 @@ async def who(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now
 OPERATIONS: Final = group(
     "citizens",
     Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is",
-              citizen_may("read"), who, call="identity"),
+              citizen_may("read"), who,
+              call=Called("identity", "Who the citizen is, or was: the entities that most of its memories point "
+                          "to.", takes=WhoIs)),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from orchestration.features.offers import flow as offers
 from orchestration.features.offers.rules import Whose
 from schemas.base import Identifier
 from schemas.commands import ANY_COMMAND
-from schemas.operation import Operation, graph_may, group
+from schemas.operation import Called, Operation, graph_may, group
 from schemas.upkeep.offers import OfferOutcome, OfferReply
 
 
@@ -48,5 +48,5 @@ async def answer_offer(
 OPERATIONS: Final = group(
     "upkeep",
     Operation("answer_offer", "POST /v1/upkeep/offers/{offer_id}", "Take an offer up, or decline it",
-              graph_may("write"), answer_offer),
+              graph_may("write"), answer_offer, call=Called(once=True)),
 )  # fmt: skip

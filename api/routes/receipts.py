@@ -15,7 +15,7 @@ from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level
-from schemas.operation import Asked, May, Need, Operation, group
+from schemas.operation import Asked, Called, May, Need, Operation, group
 from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
@@ -67,5 +67,7 @@ def _needs(asked: Asked) -> Iterable[Need]:
 OPERATIONS: Final = group(
     "receipts",
     Operation("get_receipt", "GET /v1/receipts/{command_id:path}", "Read the receipt of a command",
-              May("citizen:ID:read or LEVEL:read", _needs), read, call="receipt"),
+              May("citizen:ID:read or LEVEL:read", _needs), read,
+              call=Called("receipt", "The receipt of an applied command. Raises NotFound if there is none: a "
+                          "refused command leaves none.")),
 )  # fmt: skip

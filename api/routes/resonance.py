@@ -10,7 +10,7 @@ from api.dependencies import Now
 from api.routes.retrieval import ASKS
 from orchestration.dependencies import Deps
 from orchestration.resonance.ask import resonate
-from schemas.operation import Operation, group
+from schemas.operation import Called, Operation, group
 from schemas.wave_signal import Resonances, Resonate
 
 
@@ -25,5 +25,6 @@ async def send(signal: Resonate, deps: Deps, now: Now) -> Response:
 
 OPERATIONS: Final = group(
     "retrieval",
-    Operation("resonate", "POST /v1/resonate", "Find what resonates with a signal", ASKS, send, gives=Resonances),
+    Operation("resonate", "POST /v1/resonate", "Find what resonates with a signal", ASKS, send, gives=Resonances,
+              call=Called(says="The memories that resonate with a signal, with the score of each channel.")),
 )  # fmt: skip

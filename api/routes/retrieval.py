@@ -13,9 +13,9 @@ from orchestration.assembly.fitting import send
 from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 from schemas.stream import ConsciousnessStream
-from schemas.stream_forms import StreamAnswer
+from schemas.stream_forms import StreamAnswer, stream_of
 
 
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
@@ -47,6 +47,9 @@ ASKS: Final = citizen_may(
 )
 OPERATIONS: Final = group(
     "retrieval",
-    Operation("retrieve", "POST /v1/retrieve", "Ask a question", ASKS, retrieve, gives=StreamAnswer),
-    Operation("wake", "POST /v1/wake", "Wake from a state, without a question", ASKS, wake, gives=StreamAnswer),
+    Operation("retrieve", "POST /v1/retrieve", "Ask a question", ASKS, retrieve, gives=StreamAnswer,
+              call=Called(once="apply_feedback", reads=stream_of)),
+    Operation("wake", "POST /v1/wake", "Wake from a state, without a question", ASKS, wake, gives=StreamAnswer,
+              call=Called(says="The part of a citizen's memory that fits its state: the given one, else the kept "
+                               "or derived one.", once="apply_feedback", reads=stream_of)),
 )  # fmt: skip

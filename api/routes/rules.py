@@ -9,7 +9,7 @@ from api.security.permissions import CurrentCaller, may_override
 from orchestration.dependencies import Deps
 from orchestration.features.rules import flow as rule_checks
 from orchestration.features.rules.values import RulesCheck, RulesVerdict
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 
 
 async def check_rules(request: RulesCheck, deps: Deps, now: Now, caller: CurrentCaller) -> RulesVerdict:
@@ -27,5 +27,7 @@ CHECKS: Final = citizen_may(
 OPERATIONS: Final = group(
     "mind",
     Operation("check_rules", "POST /v1/rules/check", "Check an action against rules",
-              CHECKS, check_rules, notes=True),
+              CHECKS, check_rules, notes=True,
+              call=Called(says="Whether an action may be done by the citizen's rules: `allow`, `warn`, `block` "
+                               "or `unchecked`.", once=True)),
 )  # fmt: skip

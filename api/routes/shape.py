@@ -11,7 +11,7 @@ from api.routes.retrieval import ASKS
 from orchestration.dependencies import Deps
 from orchestration.features.shape.flow import look
 from orchestration.features.shape.values import Look, Perspectives
-from schemas.operation import Operation, group
+from schemas.operation import Called, Operation, group
 
 
 async def perspectives(asked: Look, deps: Deps, now: Now) -> Response:
@@ -23,5 +23,7 @@ async def perspectives(asked: Look, deps: Deps, now: Now) -> Response:
 OPERATIONS: Final = group(
     "retrieval",
     Operation("perspectives", "POST /v1/perspectives", "Look at a question in three ways",
-              ASKS, perspectives, gives=Perspectives),
+              ASKS, perspectives, gives=Perspectives,
+              call=Called(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
+                               "two of them.")),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from orchestration.features.sharing.values import (
     Agreement,
 )
 from schemas.collectives import OfCollective
-from schemas.operation import Operation, group
+from schemas.operation import Called, Operation, group
 
 
 async def agreement(address: SharedMemoryInPath, query: OfCollective, deps: Deps, now: Now) -> Agreement:
@@ -25,5 +25,6 @@ OPERATIONS: Final = group(
     "sharing",
     Operation("get_agreement", "GET /v1/memories/{level}/{memory_id:path}/agreement",
               "See how far citizens agree on a memory", of_record("read", "LEVEL:read"), agreement,
-              call="agreement"),
+              call=Called("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
+                          "copy, who contests it.")),
 )  # fmt: skip

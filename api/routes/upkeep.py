@@ -14,7 +14,7 @@ from orchestration.upkeep.repair import run_repair
 from schemas.commands import Writer
 from schemas.errors import refusal_error
 from schemas.memory import Level, level_of
-from schemas.operation import Asked, Claim, May, Need, Operation, group
+from schemas.operation import Asked, Called, Claim, May, Need, Operation, group
 from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 from schemas.upkeep.quality import QualityAnswer, QualityRequest
 
@@ -67,9 +67,15 @@ def _repair_needs(asked: Asked) -> Iterable[Need | Claim]:
 OPERATIONS: Final = group(
     "upkeep",
     Operation("sweep", "POST /v1/upkeep/sweep", "Look for faults in the graphs",
-              May("upkeep, and citizen:ID:read or LEVEL:read", scope="upkeep"), sweep_graphs, gives=SweepAnswer),
+              May("upkeep, and citizen:ID:read or LEVEL:read", scope="upkeep"), sweep_graphs, gives=SweepAnswer,
+              call=Called(says="Check whole graphs and report their state; with `limit` one batch, and `next` "
+                               "for the following one.")),
     Operation("get_quality", "GET /v1/upkeep/quality", "Read the quality of graphs over time",
-              May("citizen:ID:read or LEVEL:read"), quality, call="quality"),
+              May("citizen:ID:read or LEVEL:read"), quality,
+              call=Called("quality", "What sweeps of each whole graph found, oldest first; `fallen_from` is set "
+                          "where the grade fell.")),
     Operation("repair", "POST /v1/upkeep/repair", "Repair a finding of a sweep",
-              May("upkeep, and citizen:ID:write or LEVEL:write", _repair_needs, scope="upkeep"), repair),
+              May("upkeep, and citizen:ID:write or LEVEL:write", _repair_needs, scope="upkeep"), repair,
+              call=Called(says="Run the repair task of a finding. `gone`: the record changed since, and nothing "
+                               "was done.")),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from orchestration.upkeep.runner import Place, Watch, view
 from schemas.base import CitizenId
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, graph_key
-from schemas.operation import Asked, May, Need, Operation, Standing, citizen_may, group
+from schemas.operation import Asked, Called, May, Need, Operation, Standing, citizen_may, group
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.store import lease
 from substrate.store.runs import RunRecord
@@ -161,16 +161,21 @@ OPERATIONS: Final = group(
     "upkeep",
     Operation("list_upkeep_runs", "GET /v1/upkeep/runs", "List the runs of upkeep",
               May("citizen:ID:read; upkeep for all graphs that the key may read", _runs_needs), runs,
-              call="upkeep_runs"),
+              call=Called("upkeep_runs")),
     Operation("get_upkeep_run", "GET /v1/upkeep/runs/{run_id}", "Read a run of upkeep", BY_ID, run,
-              call="upkeep_run"),
+              call=Called("upkeep_run", "One run, by its id.")),
     Operation("run_upkeep", "POST /v1/upkeep/run", "Run jobs of upkeep now",
-              RUNS_JOBS, run_now),
+              RUNS_JOBS, run_now,
+              call=Called(says="Run jobs now; with `dry_run` only say what they would do. Raises Conflict when "
+                               "another run goes on.", once=True)),
     Operation("undo_upkeep_run", "POST /v1/upkeep/runs/{run_id}/undo", "Take a run of upkeep back", BY_ID, undo,
-              call="undo_upkeep"),
+              call=Called("undo_upkeep", "Take a whole run back; `errors` names what somebody else has changed "
+                          "since, and was left.")),
     Operation("get_own_upkeep", "GET /v1/citizens/{citizen_id}/upkeep", "Read which upkeep a citizen wants",
-              citizen_may("read"), own, call="own_upkeep"),
+              citizen_may("read"), own, call=Called("own_upkeep", "Which upkeep the citizen asks for itself.")),
     Operation("set_own_upkeep", "PUT /v1/citizens/{citizen_id}/upkeep", "Say which upkeep a citizen wants",
               May("citizen:ID:write; also :erase to name the job that erases", _own_needs, first="write"),
-              set_own),
+              set_own,
+              call=Called(says="Say which upkeep the citizen wants: `mode=\"off\"` for none in idle time, or "
+                               "`jobs` of its own.")),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import Body
 
 from orchestration.validation import validate_consciousness_link
-from schemas.operation import ANY_KEY, Operation, group
+from schemas.operation import ANY_KEY, Called, Operation, group
 from schemas.validation import ValidationResult
 
 
@@ -19,5 +19,5 @@ async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationRe
 OPERATIONS: Final = group(
     "validation",
     Operation("validate_link", "POST /v1/validation/link", "Check a link without storing it",
-              ANY_KEY, validate_link),
+              ANY_KEY, validate_link, call=Called(by_hand=True)),
 )  # fmt: skip

@@ -15,23 +15,29 @@ from scripts.reference import markdown
 from scripts.reference.document import openapi
 
 SECTIONS = {
-    "retrieve": "Asking",
     "remember": "Memories",
     "relate": "Links",
     "apply": "Commands",
-    "list_citizens": "Citizens",
-    "situation": "The mind",
-    "stream": "Streams",
-    "list_collectives": "Collectives",
-    "share": "Sharing",
     "hear": "Conversations",
+    "retrieve": "Asking",
     "quarantine": "Quarantine and retention",
+    "revaluations": "What was learned",
+    "imagine": "Looking ahead",
+    "agreement": "Sharing",
+    "perspectives": "The mind",
+    "stream": "Streams",
+    "associate": "Tags and identity",
+    "receipt": "Receipts",
+    "list_citizens": "Citizens",
+    "list_collectives": "Collectives",
+    "sweep": "Upkeep",
+    "create_key": "Keys",
     "live": "Service",
 }
 """The heading that stands before each of these methods."""
 ABOUT = """\
 `from api.client import Substrate, AsyncSubstrate`. Both have the methods below; those of `AsyncSubstrate` are
-awaited. A method that takes a value also takes the fields of that value by name. `api.client.fields` names
+awaited. A method that takes a value also takes the fields of that value by name. `api.client._calls` names
 them: an editor completes them, and a type checker finds a misspelt one. A field may have its short name: `text`,
 `query`, `emotions`."""
 FRAMEWORKS = """\
@@ -78,7 +84,7 @@ def _signature(method: Any) -> str:
     signature = inspect.signature(method)
     parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
     text = f"{method.__name__}{signature.replace(parameters=parameters)}".replace("'", "")
-    return re.sub(r"Unpack\[fields\.(\w+)\]", r"\1", text)
+    return re.sub(r"Unpack\[(?:fields\.)?(\w+)\]", r"\1", text)
 
 
 def _meaning(method: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from orchestration.feature import Feature
 from orchestration.features.appetite import appetite
 from orchestration.features.appetite.appetite import pressure_now
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 
 ASKS: Final = citizen_may(
     "read",
@@ -18,6 +18,6 @@ ASKS: Final = citizen_may(
 OPERATIONS: Final = group(
     "citizens",
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
-              ASKS, appetite.read_appetite, call="appetite"),
+              ASKS, appetite.read_appetite, call=Called("appetite")),
 )  # fmt: skip
 FEATURE: Final = Feature("appetite", operations=OPERATIONS, sections={"pressure": pressure_now})

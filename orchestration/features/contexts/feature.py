@@ -10,7 +10,7 @@ from orchestration.feature import Feature
 from orchestration.features.contexts import flow
 from orchestration.features.contexts.queries import forget_notes, note_of, read_notes
 from orchestration.features.contexts.values import ContextReceipt
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 from substrate.graphs.graph import Graph
 from substrate.store.kept import Kept, as_created, erase_links
 
@@ -31,9 +31,13 @@ def _check(properties: Mapping[str, Any]) -> None:
 OPERATIONS: Final = group(
     "mind",
     Operation("write_context", "POST /v1/contexts", "Write a context in one call",
-              citizen_may("write", source="source"), flow.write_context, status=201),
+              citizen_may("write", source="source"), flow.write_context, status=201,
+              call=Called(says="Write an episode with its nodes, edges, feeling, result and rule, as a whole or "
+                               "not at all.")),
     Operation("list_agent_log", "GET /v1/citizens/{citizen_id}/agent-log", "List the notes of agents",
-              citizen_may("read"), flow.read_agent_log, call="agent_log"),
+              citizen_may("read"), flow.read_agent_log,
+              call=Called("agent_log", "The notes that agents left with contexts, the newest first; `context_id` "
+                          "for those of one.")),
 )  # fmt: skip
 FEATURE: Final = Feature(
     "contexts",

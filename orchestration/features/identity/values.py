@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from orchestration.mind.dissonance import count_recurring
 from schemas.base import (
     CitizenId,
     Frozen,
@@ -216,3 +217,8 @@ class LearningMoments(Frozen):
     dissonances: tuple[TemporalDissonance, ...] = ()
     recurring: tuple[RecurringCorrection, ...] = ()
     next: str | None = None
+
+
+def count_again(learned: LearningMoments) -> LearningMoments:
+    """With each correction pattern counted over all its changes, as when several pages were joined."""
+    return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})

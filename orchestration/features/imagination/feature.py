@@ -9,7 +9,7 @@ from orchestration.feature import Feature
 from orchestration.features.imagination import flow, predictions
 from orchestration.features.imagination.predictions import answer_prediction, read_score, shown
 from orchestration.features.imagination.queries import UNANSWERED, forget_predictions_naming, prediction_of
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 from schemas.temporal import Instant
 from substrate.store.kept import Kept
 
@@ -32,11 +32,14 @@ ASKS: Final = citizen_may(
 )
 OPERATIONS: Final = group(
     "mind",
-    Operation("imagine", "POST /v1/imagine", "Imagine what comes of an action", ASKS, flow.imagine),
+    Operation("imagine", "POST /v1/imagine", "Imagine what comes of an action", ASKS, flow.imagine,
+              call=Called(says="What came of an action before; with `keep` the prediction is kept, to be "
+                               "compared with its outcome.", once="keep")),
     Operation("list_predictions", "GET /v1/citizens/{citizen_id}/predictions", "List kept predictions",
-              citizen_may("read"), predictions.list_predictions, call="predictions"),
+              citizen_may("read"), predictions.list_predictions,
+              call=Called("predictions", "The kept predictions and what came of them, the newest first.")),
     Operation("get_calibration", "GET /v1/citizens/{citizen_id}/calibration", "Read how right predictions were",
-              citizen_may("read"), predictions.read_calibration, call="calibration"),
+              citizen_may("read"), predictions.read_calibration, call=Called("calibration")),
 )  # fmt: skip
 FEATURE: Final = Feature(
     "imagination",

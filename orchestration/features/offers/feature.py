@@ -7,11 +7,12 @@ from typing import Final
 from orchestration.feature import Feature
 from orchestration.features.offers import flow
 from orchestration.features.offers.flow import offers_of_waking
-from schemas.operation import Operation, graph_may, group
+from schemas.operation import Called, Operation, graph_may, group
+from schemas.upkeep.offers import OffersRequest
 
 OPERATIONS: Final = group(
     "upkeep",
     Operation("list_offers", "GET /v1/upkeep/offers", "List what could be resolved or unblocked",
-              graph_may("read"), flow.list_offers, call="offers"),
+              graph_may("read"), flow.list_offers, call=Called("offers", takes=OffersRequest)),
 )  # fmt: skip
 FEATURE: Final = Feature("offers", operations=OPERATIONS, sections={"offers": offers_of_waking})

@@ -9,7 +9,7 @@ from orchestration.feature import Feature
 from orchestration.features.replay import flow
 from orchestration.mind.stream_note import citizen_of
 from schemas.errors import NotFound
-from schemas.operation import Asked, May, Need, Operation, citizen_may, group
+from schemas.operation import Asked, Called, May, Need, Operation, citizen_may, group
 
 
 def _stream_needs(asked: Asked) -> Iterable[Need]:
@@ -24,10 +24,15 @@ READS: Final = May("citizen:ID:read, of the citizen whose stream it is", _stream
 OPERATIONS: Final = group(
     "streams",
     Operation("get_stream", "GET /v1/streams/{stream_id}", "Read what a stream showed",
-              READS, flow.read_stream, call="stream"),
+              READS, flow.read_stream,
+              call=Called("stream", "What a stream was asked and showed. Raises NotFound for one that is not "
+                          "noted.")),
     Operation("list_streams", "GET /v1/citizens/{citizen_id}/streams", "List the streams of a citizen",
-              citizen_may("read"), flow.list_streams, call="streams"),
+              citizen_may("read"), flow.list_streams,
+              call=Called("streams", "A page of the streams of a citizen, the newest first.")),
     Operation("replay_stream", "POST /v1/streams/{stream_id}/replay", "Ask again as of then",
-              READS, flow.replay, call="replay"),
+              READS, flow.replay,
+              call=Called("replay", "Ask the same again, as of then and known then. Raises NotFound for a stream "
+                          "that is not noted.")),
 )  # fmt: skip
 FEATURE: Final = Feature("replay", operations=OPERATIONS)

@@ -8,14 +8,16 @@ from orchestration.feature import Feature
 from orchestration.features.rules import flow
 from orchestration.features.rules.flow import rules_of_stream
 from orchestration.features.rules.queries import forget_checks
-from schemas.operation import Operation, citizen_may, group
+from schemas.operation import Called, Operation, citizen_may, group
 from substrate.store.kept import Kept
 
 OPERATIONS: Final = group(
     "mind",
     Operation("list_rules", "GET /v1/citizens/{citizen_id}/rules", "List rules with their record",
               citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
-              flow.list_rules, notes=True, call="rules"),
+              flow.list_rules, notes=True,
+              call=Called("rules", "The rules that hold, the newest first, each with how often it held, failed "
+                          "and was checked.")),
 )  # fmt: skip
 FEATURE: Final = Feature(
     "rules",

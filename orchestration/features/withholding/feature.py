@@ -7,7 +7,7 @@ from typing import Final
 from orchestration.feature import Feature
 from orchestration.features.withholding import quarantine, retention
 from orchestration.features.withholding.job import ErasureJob, RetentionJob
-from schemas.operation import Operation, graph_may, group
+from schemas.operation import Called, Operation, graph_may, group
 from substrate.store.kept import Kept
 
 READS: Final = graph_may("read", upkeep=True)
@@ -22,26 +22,32 @@ CHANGES: Final = graph_may(
 QUARANTINES: Final = group(
     "upkeep",
     Operation("quarantine", "POST /v1/upkeep/quarantine", "Hide what came from a source",
-              CHANGES, quarantine.quarantine),
+              CHANGES, quarantine.quarantine,
+              call=Called(says="Hide what came from a source, an episode or a key, and what follows from it; "
+                               "`dry_run` only lists it.", once=True)),
     Operation("list_quarantines", "GET /v1/upkeep/quarantine", "List quarantines",
               READS, quarantine.list_quarantines),
     Operation("get_quarantine", "GET /v1/upkeep/quarantine/{quarantine_id}", "Read a quarantine",
               READS, quarantine.read_quarantine),
     Operation("release_quarantine", "POST /v1/upkeep/quarantine/{quarantine_id}/release",
-              "Bring back what a quarantine hid", CHANGES, quarantine.release),
+              "Bring back what a quarantine hid", CHANGES, quarantine.release,
+              call=Called(says="Bring back everything that it hid, but what was changed since.")),
     Operation("retract_quarantine", "POST /v1/upkeep/quarantine/{quarantine_id}/retract",
-              "Make a quarantine final", CHANGES, quarantine.retract),
+              "Make a quarantine final", CHANGES, quarantine.retract,
+              call=Called(says="Make it final: what it hid stays retracted.")),
 )  # fmt: skip
 POLICIES: Final = group(
     "upkeep",
     Operation("list_policies", "GET /v1/upkeep/policies", "List policies of retention",
-              READS, retention.list_policies),
+              READS, retention.list_policies, call=Called(says="The policies of retention of a graph, by name.")),
     Operation("get_policy", "GET /v1/upkeep/policies/{name}", "Read a policy and what it reaches",
               READS, retention.show_policy),
     Operation("set_policy", "PUT /v1/upkeep/policies/{name}", "Say how long memories are kept",
-              CHANGES, retention.set_policy),
+              CHANGES, retention.set_policy,
+              call=Called(says="Store a policy, or with `dry_run` count what it reaches.\n\nRaises Conflict when "
+                               "it reaches more than half of the graph and `confirm` is not that count.")),
     Operation("remove_policy", "DELETE /v1/upkeep/policies/{name}", "Remove a policy of retention",
-              REMOVES, retention.remove_policy),
+              REMOVES, retention.remove_policy, call=Called(once=True)),
 )  # fmt: skip
 OPERATIONS: Final = (*QUARANTINES, *POLICIES)
 FEATURE: Final = Feature(

@@ -1,0 +1,303 @@
+"""Write the methods of the Python clients from the operations, and the fields that they take by name.
+
+.venv/bin/python -m scripts.client
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, TypeAliasType, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from typing_extensions import TypeIs
+
+from api.request_parsing.addresses import MomentRequest
+from api.request_parsing.pagination import HistoryRequest, LinkListRequest, MemoryListRequest
+from api.routes.operations import AFTER, BEFORE
+from schemas import commands
+from schemas.base import Request
+from schemas.field_names import FieldNames
+from schemas.operation import Operation
+
+WRITTEN: Final = Path(__file__).parents[1] / "api/client/_calls.py"
+BESIDE: Final[tuple[type[Request], ...]] = (
+    commands.Remember, commands.Supersede, commands.Correct, commands.Retract, commands.Resolve, commands.Undo,
+    commands.Relate, commands.SupersedeLink, commands.CorrectLink, commands.Unrelate, commands.ResolveLink,
+    commands.UndoLink, commands.EraseMemory, MomentRequest, HistoryRequest, MemoryListRequest, LinkListRequest,
+)  # fmt: skip
+"""What the methods take that are written by hand."""
+HEAD: Final = '''\
+"""The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, TypedDict, Unpack
+
+from api.client.transport import Sender, SyncSender, block_on, collect_command, collect_fields, with_form
+'''
+CHECKED: Final = '''
+type Time = datetime | str
+"""A moment: a `datetime`, or a text such as `2025-07-20T14:30:00Z`."""
+type Json = Mapping[str, Any]
+'''
+
+
+class Imports:
+    """The names that the written module takes from others."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, set[str]] = defaultdict(set)
+        self.choices: dict[str, str] = {}
+
+    def need(self, value: Any) -> str:
+        """The name of a value."""
+        self.names[value.__module__].add(value.__name__)
+        return str(value.__name__)
+
+    def choice(self, kind: type[Enum]) -> str:
+        """The name of an enum or its values as plain text."""
+        values = ", ".join(repr(one.value) for one in kind)
+        self.choices[f"Any{kind.__name__}"] = f"{self.need(kind)} | Literal[{values}]"
+        return f"Any{kind.__name__}"
+
+    def text(self) -> str:
+        """The statements of import."""
+        return "\n".join(f"from {module} import {', '.join(names)}" for module, names in self.names.items())
+
+
+def type_text(kind: Any, imports: Imports) -> str:  # noqa: C901  (one line for each kind of type)
+    """The type of a field as a caller may give it: a time also as text, a value also as a map of its fields."""
+    if isinstance(kind, TypeAliasType):
+        is_choice = get_origin(kind.__value__) is Literal
+        return imports.need(kind) if is_choice else type_text(kind.__value__, imports)
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        short = _short_forms(kind) if _is_model(parts[0]) else ()
+        return " | ".join(dict.fromkeys((type_text(parts[0], imports), *short)))
+    if origin in (Union, UnionType):
+        return " | ".join(dict.fromkeys(type_text(part, imports) for part in parts))
+    if origin is Literal:
+        values = [part.value if isinstance(part, Enum) else part for part in parts]
+        enums = dict.fromkeys(imports.need(type(part)) for part in parts if isinstance(part, Enum))
+        return " | ".join((*enums, f"Literal[{', '.join(map(repr, values))}]"))
+    if origin in (tuple, list, frozenset, Sequence):
+        return f"Sequence[{type_text(parts[0], imports)}]"
+    if origin in (dict, Mapping):
+        key, value = (type_text(part, imports) for part in parts)
+        return "Json" if (key, value) == ("str", "Any") else f"Mapping[{key}, {value}]"
+    if kind in (None, NoneType):
+        return "None"
+    if kind is Any:
+        return "Any"
+    if issubclass(kind, datetime):
+        return "Time"
+    if issubclass(kind, Enum):
+        return imports.choice(kind)
+    if _is_model(kind):
+        return " | ".join((imports.need(kind), "Json", *_short_forms(kind)))
+    return str(kind.__name__)
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _short_forms(kind: Any) -> Iterable[str]:
+    """The plain values by which a model may be given."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    for plain in ("Tom", 0.5):
+        try:
+            adapter.validate_python(plain)
+        except ValidationError as error:
+            if any(fault["type"] == "model_type" for fault in error.errors()):
+                continue
+        yield type(plain).__name__
+
+
+class Fields:
+    """The `TypedDict`s of the requests, each once."""
+
+    def __init__(self, imports: Imports, models: Collection[type[Request]]) -> None:
+        self.imports, self.models = imports, models
+        self.names: dict[type[Request], str] = {}
+        self.entries: dict[str, dict[str, str]] = {}
+        self.texts: list[str] = []
+
+    def of(self, model: type[Request]) -> str:
+        """The name of the fields of a request under all their names; they extend those of its bases."""
+        if model in self.names:
+            return self.names[model]
+        name = f"{model.__name__}Fields"
+        entries = {
+            field: type_text(info.annotation, self.imports)
+            for field, info in model.model_fields.items()
+            if field != "command"
+        }
+        names = FieldNames.of(model.model_fields, model.other_names)
+        for alias, field in names.aliases.items():
+            if alias.isidentifier() and alias not in ("from", "to"):
+                entries[alias] = entries[field]
+        own, bases = dict(entries), []
+        for base in self._bases(model):
+            inherited = self.entries[base]
+            if inherited.items() <= entries.items():
+                bases.append(base)
+                own = {field: kind for field, kind in own.items() if field not in inherited}
+        if not own and len(bases) == 1:
+            self.names[model] = bases[0]
+            return bases[0]
+        self.names[model], self.entries[name] = name, entries
+        lines = [f"    {field}: {kind}" for field, kind in own.items()] or ["    pass"]
+        self.texts.append("\n".join((f"class {name}({', '.join(bases or ['TypedDict'])}, total=False):", *lines)))
+        return name
+
+    def _bases(self, model: type[Request]) -> Iterator[str]:
+        """The fields of its bases; of a base of one request alone those of the bases of that."""
+        for base in model.__bases__:
+            if not _is_request(base) or not base.model_fields:
+                continue
+            if base in self.models or sum(issubclass(each, base) for each in self.models) > 1:
+                yield self.of(base)
+            else:
+                yield from self._bases(base)
+
+
+class Method:
+    """The method of one operation, or of two: of one thing by its id, and of all without it."""
+
+    def __init__(self, operation: Operation, fields: Fields, whole: Operation | None = None) -> None:
+        called, self.model = operation.call, request_of(operation)
+        self.operation, self.whole, self.fields = operation, whole, fields
+        self.taken = frozenset(called.takes.model_fields) if called.takes else frozenset()
+        self.path = re.findall(r"{(\w+)", operation.path)
+        self.gives = operation.gives or inspect.signature(operation.run, eval_str=True).return_annotation
+        self.parameters, self.body = self._parameters(), self._body()
+
+    def _parameters(self) -> list[str]:
+        given = [name for name in self.path if name not in self.taken and name != "level"]
+        texts = [f"{name}: str" for name in given]
+        if self.whole is not None:
+            texts[-1] += " | None = None"
+        if "level" in self.path:
+            texts.append('level: Literal["N2", "N3"] = "N2"')
+        model, called = self.model, self.operation.call
+        if model is None:
+            return texts
+        if called.positional:
+            kind = type_text(model.model_fields[called.positional].annotation, self.fields.imports)
+            return [*texts, f"{called.positional}: {kind}"]
+        if called.takes or not self.is_query:
+            texts += [f"request: {self.fields.imports.need(model)} | None = None", "/"]
+        return [*texts, f"**given: Unpack[{self.fields.of(model)}]"]
+
+    @property
+    def is_query(self) -> bool:
+        """Whether the fields are sent in the query."""
+        return self.operation.method in ("GET", "DELETE")
+
+    def _body(self) -> str:
+        """The expression of what is sent."""
+        model, called = self.model, self.operation.call
+        if model is None:
+            return ""
+        if called.positional:
+            return f'{{"{called.positional}": list({called.positional})}}'
+        value = "request" if called.takes or not self.is_query else "None"
+        names = model.model_fields.keys()
+        if called.new_id or "command_id" in names:
+            key = f', "{called.new_id}"' if called.new_id else ""
+            return f"collect_command({value}, given{key})"
+        collected = "given" if value == "None" else f"collect_fields({value}, given)"
+        return f"with_form({collected})" if names >= {"form", "parts"} else collected
+
+    def text(self) -> str:
+        """The method of the async client."""
+        operation, called, imports = self.operation, self.operation.call, self.fields.imports
+        gives, returned, body, lines = imports.need(self.gives), self.gives.__name__, self.body, []
+        if body and (self.taken & set(self.path) or isinstance(called.once, str)):
+            lines, body = [f"body = {body}"], "body"
+        values = [f"body.pop('{name}', None)" if name in self.taken else name for name in self.path]
+        sent = [gives, f'"{re.sub("{.*?}", "{}", operation.address)}"', *values]
+        if body:
+            sent.append(f"{'params' if self.is_query else 'body'}={body}")
+        if called.pages:
+            sent.append(f'pages="{called.pages}"')
+        if self.whole is not None:
+            whole = [gives, f'"{re.sub("{.*?}", "{}", self.whole.address)}"', *values[:-1]]
+            lines += [f"if {values[-1]} is None:", f"    return await self._call({', '.join(whole)})"]
+        if called.once:
+            once = f'not body.get("{called.once}")' if isinstance(called.once, str) else "False"
+            sent.append(f"repeatable={once}")
+        answer = f"await self._call({', '.join(sent)})"
+        if called.reads is not None:
+            answer = f"{imports.need(called.reads)}({answer})"
+            kind = inspect.signature(called.reads, eval_str=True).return_annotation
+            returned = imports.need(kind)
+        lines.append(f"return {answer}")
+        head = f"async def {method_name(operation)}({', '.join(('self', *self.parameters))}) -> {returned}:"
+        says = called.says or operation.description.partition("\n\n")[0]
+        says = says.replace("\n", "\n        ") + ("\n        " if "\n" in says else "")
+        return "\n        ".join((f"    {head}", f'"""{says}"""', *lines))
+
+
+def _is_request(kind: Any) -> TypeIs[type[Request]]:
+    return isinstance(kind, type) and issubclass(kind, Request)
+
+
+def request_of(operation: Operation) -> type[Request] | None:
+    """What the method takes: the request of the operation, or a value in its place."""
+    parameters = inspect.signature(operation.run, eval_str=True).parameters.values()
+    kinds = [each.annotation for each in parameters if _is_request(each.annotation)]
+    return operation.call.takes or next(iter(kinds), None)
+
+
+def method_name(operation: Operation) -> str:
+    """The method of the clients that calls it."""
+    return operation.call.name or operation.name
+
+
+def module(operations: Iterable[Operation]) -> str:
+    """The text of the module with the calls of these operations, formatted."""
+    imports = Imports()
+    named: dict[str, list[Operation]] = defaultdict(list)
+    for operation in operations:
+        if operation.sent is None and not operation.call.by_hand:
+            named[method_name(operation)].append(operation)
+    requests = [request_of(same[0]) for same in named.values() if not same[0].call.positional]
+    fields = Fields(imports, {*BESIDE, *filter(None, requests)})
+    for model in BESIDE:
+        fields.of(model)
+    methods = [Method(same[0], fields, *same[1:]).text() for same in named.values()]
+    blocking = [f"    {name} = block_on(Calls.{name})" for name in named]
+    parts = [
+        HEAD + imports.text(),
+        CHECKED + "".join(f"type {name} = {kind}\n" for name, kind in imports.choices.items()),
+        "# fmt: off\n" + "\n\n".join(fields.texts) + "\n# fmt: on",
+        'class Calls(Sender):\n    """A method for each operation."""\n\n' + "\n\n".join(methods),
+        'class SyncCalls(SyncSender):\n    """The same methods; each waits for its answer."""\n\n'
+        + "\n".join(blocking),
+    ]
+    return _formatted("\n\n".join(parts))
+
+
+def _formatted(text: str) -> str:
+    for words in (["check", "--quiet", "--fix-only", "--select", "I,F401"], ["format", "--quiet"]):
+        command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", str(WRITTEN), "-"]
+        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+if __name__ == "__main__":
+    WRITTEN.write_text(module((*BEFORE, *AFTER)))
