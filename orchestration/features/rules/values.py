@@ -57,7 +57,7 @@ class RuleMemory(Frozen):
 class RuleCounts(Frozen):
     """How a rule fared. `held`, `failed`: memories with this rule whose result is positive, negative.
 
-    `checked`: checks in which it spoke; of these it `blocked` this many, and `overridden` were only warned of.
+    `checked`: checks in which it spoke; of these it `blocked` so many, and `overridden` were only warned of.
     """
 
     held: int = 0

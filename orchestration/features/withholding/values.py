@@ -168,7 +168,7 @@ class SetPolicy(PolicyRule):
 
 
 class Policy(Frozen):
-    """A stored policy. `confirmed`: this many memories it may reach without being asked for confirmation again."""
+    """A stored policy. `confirmed`: so many memories it may reach without being asked for confirmation again."""
 
     name: Identifier
     rule: PolicyRule
