@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, stream_text, support
+from api.client import AsyncSubstrate
 from orchestration.features.appetite.flow import intend
 from schemas.mind.appetite import IntendRequest
 from schemas.responses import Intended
@@ -87,3 +88,7 @@ def _show(answer: Intended, console: Console, *, most: int | None) -> None:
         question = decision.intention.query_text if decision.intention is not None else str(decision.reading)
         scope = "as intended by its appetite"
         stream_text.show_within(most, answer.stream, console, question=formatting.to_line(question), scope=scope)
+
+
+DECIDES: Final = (AsyncSubstrate.intend,)
+"""By which a model wakes a citizen with the mode `auto`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +33,7 @@ from orchestration.mind.dissonance import discovery_fields
 from schemas.commands import WriteReceipt
 from schemas.errors import InvalidRequest
 from schemas.intention import Part
+from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import ALL_KNOWN
 from substrate.inference import tokens
@@ -66,7 +67,9 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
 async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
     """Wake from a state; with `auto` as the appetite of the citizen decides."""
     if given.mode == "auto":
-        intended = await client.intend(given.citizen_id, parts=STREAM_PARTS)
+        if not DECIDES:
+            raise InvalidRequest("mode: auto: this service has no appetite that could decide")
+        intended = await DECIDES[0](client, given.citizen_id, parts=STREAM_PARTS)
         why, stream = f"{intended.decision.kind}: {intended.decision.why}", intended.stream
         if stream is None:
             values = answers.StreamValues(memories=(), notes=(why,), degraded=(), omitted=0)
@@ -144,11 +147,14 @@ async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAns
 
 RESOURCES: Final[list[Resource]] = []
 OF_FEATURES: Final[list[Tool]] = []
+DECIDES: Final[list[Callable[..., Awaitable[Intended]]]] = []
+"""The call of the client in which a citizen decides for itself what it wakes for."""
 for _face in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py")):
     # By name: a feature that is not there has no face.
     _module = import_module(f"api.faces.{_face.stem}")
     RESOURCES.extend(getattr(_module, "RESOURCES", ()))
     OF_FEATURES.extend(getattr(_module, "TOOLS", ()))
+    DECIDES.extend(getattr(_module, "DECIDES", ()))
 TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
