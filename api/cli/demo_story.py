@@ -59,8 +59,11 @@ class Story:
 
     def count_kinds(self) -> Counter[str]:
         """The number of commands of each kind."""
-        commands = (command for intake in self.intakes for item in intake.items for command in item.commands())
-        return Counter(type(command).__name__ for command in commands)
+        kinds: Counter[str] = Counter()
+        for intake in self.intakes:
+            for item in intake.items:
+                kinds.update(type(command).__name__ for command in item.commands())
+        return kinds
 
     def moved(self, moment: datetime) -> datetime:
         """The moment, shifted like the story."""

@@ -77,7 +77,7 @@ async def _rows(
 ) -> list[list[Row]]:
     """The rows of each search, then those of its steps. `read`: rows of links. `is_shown`: only some memories."""
     names = [search.names() for search in searches]
-    near = [each for taken in steps for links in taken for each in links]
+    near = list(chain.from_iterable(chain.from_iterable(steps)))
     wanted = chain(*names, (each.other for each in near))
     ends = {each.link: (each.source, each.target) for each in near}
     memories, links = await read_both(target.graph, wanted, ends, read=read, keep=not target.is_large)
@@ -137,7 +137,9 @@ async def _walk(neighbours: Neighbours, searches: Sequence[Found]) -> list[Steps
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
     most = max(search.values["second_starts"] for search in searches)
-    ids = [name for search in searches for limit in ("expanded", "far") for name in search.ids(limit)]
+    ids: list[str] = []
+    for search in searches:
+        ids += [*search.ids("expanded"), *search.ids("far")]
     if not ids:
         return [Steps() for _ in searches]
     around = await neighbours.read(ids, first, max(first, most + SPARE))

@@ -174,6 +174,10 @@ def _language(code: str) -> QuestionLanguage:
     forms = [(kind, form) for kind, forms in times.phrases.items() for form in forms]
     planned = [(kind, form) for kind, forms in times.planned.items() for form in forms]
     planned += [(kind, form) for kind, form in forms if kind in TO_COME]
+    time_words = _LONG_WORD.findall(f"{planned}")
+    for name in _NAMED_TIMES:
+        for word in places[name]:
+            time_words += [word, f"{word}s"]
     return QuestionLanguage(
         code,
         phrases=_alternatives(forms, choices),
@@ -181,12 +185,7 @@ def _language(code: str) -> QuestionLanguage:
         cues=_cues([form for _, form in forms], times.feasts, places),
         planned=_alternatives(planned, choices),
         planned_kinds=[kind for kind, _ in planned],
-        time_words=frozenset(
-            (
-                *(f"{word}{end}" for name in _NAMED_TIMES for word in places[name] for end in ("", "s")),
-                *_LONG_WORD.findall(f"{planned}"),
-            )
-        ),
+        time_words=frozenset(time_words),
         places=places,
         feasts=[Feast(_pattern(name), rule) for name, rule in times.feasts.items()],
         other_words=times.month_too,

@@ -149,8 +149,11 @@ def _differs(content: Content, change: Content) -> bool:
 
 def cells_at(scope: Scope) -> list[str]:
     """The cells in which a past record that holds at the moment of the scope may be."""
-    axes = (("known", scope.known.start), ("valid", scope.valid.start))
-    return [f"{axis}/{w}/{at // w - back}" for axis, at in axes for w in _WIDTHS for back in (0, 1)]
+    cells: list[str] = []
+    for axis, at in (("known", scope.known.start), ("valid", scope.valid.start)):
+        for width in _WIDTHS:
+            cells += [f"{axis}/{width}/{at // width}", f"{axis}/{width}/{at // width - 1}"]
+    return cells
 
 
 def cell_of(record: Record) -> str:
