@@ -24,11 +24,13 @@ async def read_clock(request: Request) -> Instant:
     return await (await get_runtime(request)).moment()
 
 
-async def get_deps(request: Request) -> Deps:
-    """What the flows need. Raises as `get_runtime`."""
-    return (await get_runtime(request)).deps
-
-
 OpenRuntime = Annotated[Runtime, Depends(get_runtime)]
+
+
+async def get_deps(runtime: OpenRuntime) -> Deps:
+    """What the flows need. Raises as `get_runtime`."""
+    return runtime.deps
+
+
 OpenDeps = Annotated[Deps, Depends(get_deps)]
 Now = Annotated[int, Depends(read_clock)]

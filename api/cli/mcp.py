@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from anyio import BrokenResourceError
 
 from api import installed_version
 from api.cli.program import exit_code, print_fault, run_until_stopped
@@ -93,6 +94,13 @@ async def _serve(
 
     async with store.open_in_background():
         server = make_server(get_client, installed_version(), tools, lambda _: owner)
-        async with standard_streams() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+        try:
+            async with standard_streams() as (reading, writing):
+                await server.run(reading, writing, server.create_initialization_options())
+        except ExceptionGroup as broken:
+            task = asyncio.current_task()
+            if task is None or not task.cancelling() or broken.split(BrokenResourceError)[1] is not None:
+                raise
+            # A signal ended it while it still read lines: the streams between broke before they heard of that.
+            raise asyncio.CancelledError from broken
     return store.fault

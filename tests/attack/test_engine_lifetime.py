@@ -106,7 +106,8 @@ def test_a_server_of_the_protocol_ends_though_nobody_reads_what_it_says(
     spoken.ask("tools/call", {"name": "remember", "arguments": {"citizen_id": "ada", "name": "Tea"}})
     assert becomes(lambda: bool(engines_in(home)))
     running[0].terminate()
-    assert ended(running[0])[0] == 130
+    status, said = ended(running[0])
+    assert status == 130, said
     assert left_alone(home)
 
 
