@@ -83,13 +83,13 @@ READS: Final = frozenset(
 )
 """What changes nothing: to die before one of these is to die before the write that follows."""
 STEPS: Final = {
-    "memory": 50,
-    "episode": 95,
+    "memory": 85,
+    "episode": 105,
     "citizen": 14,
     "collective": 14,
-    "copies": 120,
-    "policy": 50,
-    "also": 60,
+    "copies": 170,
+    "policy": 85,
+    "also": 95,
 }
 """About so many writes each erasure has."""
 FINISHED_WITHIN_S: Final = 60.0
