@@ -30,7 +30,7 @@ from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, Subject, WriteReceipt
 from schemas.errors import Unavailable
-from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -203,14 +203,24 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
 
 
 async def _cut_at_rewrites(run: Run, to: Destination) -> list[Run]:
-    """The run, cut so that each memory whose id is stored with other content is written alone, in its turn."""
+    """The run, cut so that each memory whose id is stored is written alone, in its turn, unless it is repeated.
+
+    What is written together has its transaction times before it shows that one of it has to be decided alone.
+    """
     ids = [command.id for command, _ in run if command.id is not None]
     if to.whole is not None or len(run) == 1 or not ids:
         return [run]
     stored = await reader.read_fingerprints(to.graph, ids)
+    if not stored:
+        return [run]
+    as_written = await reader.read_as_written(to.graph, list(stored))
     cuts = [0, len(run)]
-    for position, (command, _) in enumerate(run):
-        if command.id in stored and stored[command.id] != records.fingerprint(command):
+    for position, (command, now) in enumerate(run):
+        if command.id not in stored:
+            continue
+        mark, valid = as_written.get(command.id, (None, None))
+        own = Period(records.instant(command.valid_at, now), records.instant(command.invalid_at, END_OF_TIME))
+        if mark != records.fingerprint(command) or valid is None or not valid.overlaps(own):
             cuts += [position, position + 1]
     return [run[start:end] for start, end in pairwise(sorted(cuts)) if end > start]
 

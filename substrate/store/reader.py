@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.temporal import END_OF_TIME, Instant, Scope
+from schemas.temporal import END_OF_TIME, Instant, Period, Scope
 from substrate.connection.kept_reads import GraphState, Reads
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import (
@@ -76,6 +76,12 @@ EXISTING: Final = Query(
     "existing",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint",
 )
+CARRIED: Final = Query(
+    "carried_as_written",
+    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) "
+    "WHERE n.version = 1 AND n.expired_at = $open RETURN n.id, n.fingerprint, n.valid_at, n.invalid_at",
+)
+"""Memories of which there is one record, open."""
 NAMES_OF: Final = Query(
     "names_of",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) WITH DISTINCT n "
@@ -242,6 +248,12 @@ async def read_fingerprints(graph: Graph, ids: Sequence[str]) -> dict[str, int |
     """Fingerprints of the carried records of those ids that are memories of the graph."""
     rows = await graph.read(EXISTING, ids=list(ids))
     return {str(memory_id): fingerprint for memory_id, fingerprint in rows}
+
+
+async def read_as_written(graph: Graph, ids: Sequence[str]) -> dict[str, tuple[int | None, Period]]:
+    """The fingerprint and the valid time of those of the memories that are as they were first written."""
+    rows = await graph.read(CARRIED, ids=list(ids), open=END_OF_TIME)
+    return {str(memory_id): (mark, Period(start, end)) for memory_id, mark, start, end in rows}
 
 
 async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:

@@ -50,6 +50,20 @@ async def test_each_beginning_that_is_sent_again_gets_its_own_receipt(
     assert (await again(deps, other, together=together)).problem == "conflict"
 
 
+async def test_a_retracted_id_that_is_told_again_word_for_word_has_its_place_in_the_list(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    one = remember(fresh_citizen, "a", valid_at=moment(1))
+    await stored(deps, one, Retract(citizen_id=fresh_citizen, id="a"), now=NOW)
+    told = [
+        remember(fresh_citizen, "b", valid_at=moment(2)),
+        one,
+        remember(fresh_citizen, "c", valid_at=moment(2)),
+    ]
+    receipts = await stored(deps, *told, now=NOW + 100)
+    assert [receipt.created_at for receipt in receipts] == [to_datetime(NOW + 100 + place) for place in range(3)]
+
+
 async def test_an_id_that_holds_again_gets_the_moment_of_its_place_in_a_list(
     deps: Deps, fresh_citizen: str
 ) -> None:

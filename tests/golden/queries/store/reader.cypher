@@ -1,6 +1,12 @@
 // The queries of `substrate.store.reader`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
+// carried_as_written
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+WHERE n.version = 1 AND n.expired_at = $open
+RETURN n.id, n.fingerprint, n.valid_at, n.invalid_at;
+
 // count_nodes
 CALL db.meta.stats()
 YIELD nodeCount, labels
