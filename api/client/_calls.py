@@ -611,7 +611,7 @@ class QualityRequestFields(TypedDict, total=False):
     limit: int
 
 class RepairRequestFields(TypedDict, total=False):
-    task: ApplyCommand | Json | ReEmbed | Json | RetractLink | Json | ReviseLink | Json | CloseRecord | Json
+    task: ApplyCommand | Json | ReEmbed | RetractLink | ReviseLink | CloseRecord
 
 class RunsQueryFields(TypedDict, total=False):
     citizen_id: str | None
