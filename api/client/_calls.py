@@ -596,35 +596,33 @@ class EraseCitizenFields(TypedDict, total=False):
 class ErasureRequestFields(TypedDict, total=False):
     command_id: str | None
 
-class SweepRequestFields(TypedDict, total=False):
+class GraphsRequestFields(TypedDict, total=False):
     citizen_id: str | None
     levels: Sequence[AnyLevel] | None
     collective: str | None
+
+class SweepRequestFields(GraphsRequestFields, total=False):
     findings_per_kind: int
     limit: int | None
     after: str | None
 
-class QualityRequestFields(TypedDict, total=False):
+class AnyGraphRequestFields(TypedDict, total=False):
     citizen_id: str | None
     level: AnyLevel | None
     collective: str | None
+
+class QualityRequestFields(AnyGraphRequestFields, total=False):
     limit: int
 
 class RepairRequestFields(TypedDict, total=False):
     task: ApplyCommand | Json | ReEmbed | RetractLink | ReviseLink | CloseRecord
 
-class RunsQueryFields(TypedDict, total=False):
-    citizen_id: str | None
-    level: AnyLevel | None
-    collective: str | None
+class RunsQueryFields(AnyGraphRequestFields, total=False):
     job: Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure'] | None
     limit: int
 
-class RunRequestFields(TypedDict, total=False):
+class RunRequestFields(GraphsRequestFields, total=False):
     jobs: Sequence[Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure']] | None
-    citizen_id: str | None
-    levels: Sequence[AnyLevel] | None
-    collective: str | None
     dry_run: bool
 
 class OwnUpkeepFields(TypedDict, total=False):
