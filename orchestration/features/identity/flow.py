@@ -114,7 +114,7 @@ async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, 
 
 def _page_start(request: WhoIs, now: Instant) -> _IdentityPage:
     if request.cursor is None:
-        scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
+        scope = request.scope(now)
         return _IdentityPage(EntityPosition(), 0, scope)
     appearances, name, node_id, shown, valid, known = decode_cursor(request.cursor, int, str, str, int, int, int)
     return _IdentityPage(EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known))
