@@ -46,10 +46,19 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.copy_erasure import erase
 from orchestration.writing.erasure import erase_memories
-from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, Remember, Writer
+from schemas.commands import (
+    Erase,
+    EraseCitizen,
+    EraseCollective,
+    EraseEpisode,
+    EraseMemory,
+    Relate,
+    Remember,
+    Writer,
+)
 from schemas.errors import NotFound, SubstrateError
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
+from schemas.memory import GENERALISATION, Level
 from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
@@ -57,6 +66,7 @@ from substrate.connection.pool import Connection
 from substrate.engine import process as engine_process
 from substrate.graphs.names import graph_name, origin_of
 from substrate.store import reader, unfinished_erasures
+from substrate.store.derived import LINKED
 
 GONE: Final = "gone"
 """The id of a memory that is erased. The notes of streams go on naming it: it reveals nothing."""
@@ -73,13 +83,13 @@ READS: Final = frozenset(
 )
 """What changes nothing: to die before one of these is to die before the write that follows."""
 STEPS: Final = {
-    "memory": 50,
-    "episode": 95,
+    "memory": 85,
+    "episode": 105,
     "citizen": 14,
     "collective": 14,
-    "copies": 120,
-    "policy": 50,
-    "also": 60,
+    "copies": 170,
+    "policy": 85,
+    "also": 95,
 }
 """About so many writes each erasure has."""
 FINISHED_WITHIN_S: Final = 60.0
@@ -131,6 +141,10 @@ async def fill(runtime: Runtime, kind: str) -> None:
         await apply([_remember("ada", "of all", **shared)], deps, now)
     else:
         await apply([_remember(whose, GONE, name=SECRET, description=SECRET, tags=(SECRET,))], deps, now)
+        general = _remember(whose, "general", description=f"Often {SECRET}", node_type=GENERALISATION)
+        felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {"joy": 0.5}, "goal": "g", "mindstate": "m"}
+        ends = {"citizen_id": whose, "source_id": "general", "target_id": GONE, "relation_type": LINKED}
+        await apply([general, Relate.model_validate({**ends, **felt})], deps, now)
         await _surround(whose, deps, now)
     if kind == "also":
         await apply([_remember("ada", ECHO, description=f"Noted: {SECRET}")], deps, now + 4)

@@ -43,7 +43,7 @@ from api.client.async_client import AsyncSubstrate
 from benchmarks.datasets import load_locomo
 from benchmarks.energy import store
 from orchestration.appraisal.feelings import read_reply
-from orchestration.features.imagination import formulas as imagination
+from orchestration.features.imagination import formulas
 from orchestration.features.imagination.flow import THINGS
 from orchestration.features.imagination.formulas import brier
 from orchestration.features.imagination.values import Imagination
@@ -382,7 +382,7 @@ def _with_outcomes(found: Sequence[ConsciousnessNode]) -> list[Told]:
         if memory.node_type == "Turn" and reply is not None and reply.node_type == "Turn":
             replied = replied_to(memory.speaker, reply.speaker or "", reply.description)
         answers = bool(told) and memory.node_type == "Turn" and read_reply(memory.description)
-        own = None if answers else imagination.outcome_of(memory)
+        own = None if answers else formulas.outcome_of(memory)
         known = reply.valid_at if own is None and reply is not None else memory.valid_at
         told.append(Told(memory, own or replied, known))
     return told

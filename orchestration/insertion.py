@@ -15,6 +15,7 @@ from orchestration.identifiers import link_name
 from orchestration.writing import (
     appraised_rows,
     atomic,
+    cascade_reading,
     command_rows,
     mentions,
     passage_filling,
@@ -24,8 +25,6 @@ from orchestration.writing import (
     restatements,
     thread_closing,
 )
-from orchestration.writing import cascade_reading as following
-from orchestration.writing import command_rows as inheritance
 from orchestration.writing.appraisals import LEFT_OUT, appraise_commands, beside_loop
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
@@ -59,7 +58,7 @@ async def apply(
     answers = await _apply(commands, deps, now, whole, moments=moments)
     if deps.names and whole is None:
         answers = await name_texts(commands, answers, deps, now)
-    return await following.with_consequences(commands, answers, deps, now) if whole is None else answers
+    return await cascade_reading.with_consequences(commands, answers, deps, now) if whole is None else answers
 
 
 async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
@@ -68,7 +67,7 @@ async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant
     answers = await thread_closing.reopen_retracted(commands, answers, deps, now)
     if deps.names:
         answers = await name_texts(commands, answers, deps, now)
-    return await following.with_consequences(commands, answers, deps, now)
+    return await cascade_reading.with_consequences(commands, answers, deps, now)
 
 
 async def name_texts(
@@ -323,7 +322,7 @@ async def _inherit(run: Run, rows: list[dict[str, Any]], to: Destination) -> lis
     ids = sorted(set(chain.from_iterable(ends.values())))
     felt = await reader.read_felt(to.graph, ids)
     inherited = {
-        position: inheritance.inherit(rows[position], [felt.get(source, {}), felt.get(target, {})])
+        position: command_rows.inherit(rows[position], [felt.get(source, {}), felt.get(target, {})])
         for position, (source, target) in ends.items()
     }
     return [inherited.get(position, row) for position, row in enumerate(rows)]

@@ -12,6 +12,7 @@ from api.asgi.disconnects import unless_caller_leaves
 from api.routes.episodes import ACCEPTED, INGESTS, IngestionContext, prefers_async
 from api.telemetry import metrics
 from orchestration.ingestion.file_readers import FileReaders, FilesToRead
+from orchestration.ingestion.formats import FORMS
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Progress
@@ -23,10 +24,8 @@ from schemas.memory import graph_fields
 from schemas.operation import Called, Operation, group
 from schemas.responses import EpisodeReport, IngestReport
 
-TAKEN: Final = (
-    "messages", "chatgpt", "claude", "whatsapp", "telegram", "email", "csv", "markdown", "text", "html", "pdf",
-)  # fmt: skip
-"""The formats that hold what one citizen said, heard or wrote. The others hold commands, which have a route."""
+TAKEN: Final = tuple(name for name, form in FORMS.items() if not form.of_store)
+"""The formats that hold what one citizen said, heard or wrote."""
 
 
 class SentFile(GraphRequest):

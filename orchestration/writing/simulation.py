@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.identifiers import link_name
 from orchestration.writing import appraised_rows, changes, command_rows, receipts, records, restatements
-from orchestration.writing import command_rows as inheritance
 from orchestration.writing.authorship import kept_author
 from orchestration.writing.cascade import Plan
 from orchestration.writing.changes import Attribution, Refusal, Unchanged, WriteTimes
@@ -299,7 +298,7 @@ class Simulation:
             row = appraised_rows.fill_row(row, command, appraisal)
         if isinstance(command, Relate) and command.inferred:
             ends = (self._chain("memory", each).carried for each in (command.source_id, command.target_id))
-            row = inheritance.inherit(row, [end.content for end in ends if end is not None])
+            row = command_rows.inherit(row, [end.content for end in ends if end is not None])
         valid = Period(row["valid_at"], row["invalid_at"])
         chain = self._chain(command.subject, row["id"])
         outcome = self._row_outcome(chain, command, valid, row["fingerprint"])

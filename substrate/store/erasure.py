@@ -19,7 +19,7 @@ from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
 from substrate.store.archive import count_stored
-from substrate.store.derived import CONTESTS, STATEMENT, STATEMENT_ID, find_made_of
+from substrate.store.derived import CONTESTS, LINKED, STATEMENT, STATEMENT_ID, find_made_of
 from substrate.store.import_drafts import draft_names
 from substrate.store.kept import (
     LINKS_AT_ONCE,
@@ -69,6 +69,21 @@ LINKS_OF: Final = Query(
     f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
 """Ids of the next links: their receipts are erased before the links."""
+
+OTHER_LINKS_OF: Final = Query(
+    "erase_other_links_of",
+    f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WHERE e.relation_type <> '{LINKED}' OR NOT startNode(e).id IN $ids "
+    "WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
+)
+"""The same without those that lead from a generalisation to what it is made of."""
+
+MEMBER_LINKS_OF: Final = Query(
+    "erase_member_links_of",
+    f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = '{LINKED}' "
+    "WITH collect(DISTINCT e) AS found "
+    "RETURN [e IN found | e.id], size([e IN found WHERE type(e) = 'LINK'])",
+)
+"""Row: ids of the links from generalisations to what they are made of, and how many of them are open."""
 
 STATEMENTS_ON: Final = Query(
     "erase_statements_on",
@@ -235,7 +250,25 @@ async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept])
     Generalisations of them go before them, since they hold their words, and so do statements that contest them,
     since they hold their names. A repeated call finishes an interrupted one.
     """
-    # Erase the statements that contest the memories; each goes with its links, by which it is found.
+    removed = await _erase_statements_on(graph, ids, kept)
+    generalisations: list[str] = []  # those of a generalisation stand before it
+    below = list(ids)
+    while below:
+        below = [each for each in await find_made_of(graph, below) if each not in generalisations]
+        generalisations = [*below, *generalisations]
+    removed += await _erase_generalisations(graph, generalisations, kept)
+    for group in batched(ids, MEMORIES_AT_ONCE):
+        while existing := await existing_ids(graph, group):
+            removed += await forget_kept(graph, existing, kept)
+            removed += await _erase_links_of(graph, existing, LINKS_OF)
+            removed += await _erase_contents(graph, existing)
+        # Once more: what was told while they were still there, and what an interrupted erasure left.
+        removed += await forget_kept(graph, list(group), kept)
+    return removed
+
+
+async def _erase_statements_on(graph: Graph, ids: Sequence[str], kept: Sequence[Kept]) -> Counter[str]:
+    """Erase the statements that contest the memories; each goes with its links, by which it is found."""
     removed: Counter[str] = Counter()
     for group in batched(ids, MEMORIES_AT_ONCE):
         values = {"ids": list(group), "rows": MEMORIES_AT_ONCE}
@@ -246,19 +279,30 @@ async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept])
             removed += await forget_kept(graph, statements, kept)
             removed += await _erase_contents(graph, statements) + Counter(links=len(links))
             removed += await forget_kept(graph, statements, kept)
-    generalisations: list[str] = []  # those of a generalisation stand before it
-    below = list(ids)
-    while below:
-        below = [each for each in await find_made_of(graph, below) if each not in generalisations]
-        generalisations = [*below, *generalisations]
-    for group in batched([*generalisations, *ids], MEMORIES_AT_ONCE):
-        while existing := await existing_ids(graph, group):
-            removed += await forget_kept(graph, existing, kept)
-            while links := [link for [link] in await graph.read(LINKS_OF, ids=existing, rows=LINKS_AT_ONCE)]:
-                removed += await erase_links(graph, existing, links)
-            removed += await _erase_contents(graph, existing)
-        # Once more: what was told while they were still there, and what an interrupted erasure left.
-        removed += await forget_kept(graph, list(group), kept)
+    return removed
+
+
+async def _erase_generalisations(graph: Graph, ids: Sequence[str], kept: Sequence[Kept]) -> Counter[str]:
+    """Erase generalisations; each goes with the links to its members, by which it is found."""
+    removed: Counter[str] = Counter()
+    for group in batched(ids, MEMORIES_AT_ONCE):
+        some = list(group)
+        removed += await forget_kept(graph, some, kept)
+        removed += await _erase_links_of(graph, some, OTHER_LINKS_OF)
+        [(links, open_links)] = await graph.read_typed(MEMBER_LINKS_OF, ids=some)
+        removed["receipts"] += await erase_receipts(graph, links)
+        await erase_changes(graph, links)
+        removed += Counter(links=open_links, past_links=len(links) - open_links)
+        removed += await _erase_contents(graph, some)
+        removed += await forget_kept(graph, some, kept)
+    return removed
+
+
+async def _erase_links_of(graph: Graph, ids: list[str], query: Query) -> Counter[str]:
+    """Erase the links of the memories that the query finds, a page at a time."""
+    removed: Counter[str] = Counter()
+    while links := [link for [link] in await graph.read(query, ids=ids, rows=LINKS_AT_ONCE)]:
+        removed += await erase_links(graph, ids, links)
     return removed
 
 

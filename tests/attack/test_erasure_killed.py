@@ -45,7 +45,7 @@ from substrate.store.unfinished_erasures import ErasureTarget
 from tests.integration.store import carried, remember, stored
 from tests.waiting import becomes_async
 
-STEPS_AT_MOST = 160
+STEPS_AT_MOST = 240
 COMMANDS: dict[str, Callable[[], Erase]] = {
     "memory": lambda: EraseMemory(citizen_id="ada", id=SECRET),
     "citizen": lambda: EraseCitizen(citizen_id=SECRET),

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from orchestration.appraisal.telling import read_silence
-from orchestration.features.consolidation import prompt as generalisation_prompt
+from orchestration.features.consolidation import prompt
 from orchestration.features.consolidation import queries as store
 from orchestration.features.consolidation.clusters import (
     FEWEST,
@@ -363,10 +363,8 @@ async def _ask(model: LanguageModel, members: Sequence[ConsciousnessNode]) -> To
     texts = [
         f"{member.speaker}: {member.description}" if member.speaker else member.description for member in members
     ]
-    messages = generalisation_prompt.build_messages(texts)
-    value, _ = await model.ask(
-        ModelRequest("generalisation", messages, SECONDS), generalisation_prompt.Generalised
-    )
-    if value is None or generalisation_prompt.find_fault(value, texts) is not None:
+    messages = prompt.build_messages(texts)
+    value, _ = await model.ask(ModelRequest("generalisation", messages, SECONDS), prompt.Generalised)
+    if value is None or prompt.find_fault(value, texts) is not None:
         return None
     return Told(value.text, value.rule, model.model)

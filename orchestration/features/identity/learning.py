@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity import queries as learning
+from orchestration.features.identity import queries as store
 from orchestration.features.identity.queries import Closing, ClosingPosition, HeldBelief
 from orchestration.features.identity.values import LearningMoments, LearningPage
 from orchestration.mind.dissonance import (
@@ -62,7 +62,7 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
     limit = min(MAX_CLOSINGS, page.limit + 1)
     after = until
     while until != LAST:
-        closings = await learning.read_closings(graph, until, known_to=known_to, limit=limit)
+        closings = await store.read_closings(graph, until, known_to=known_to, limit=limit)
         limit = min(MAX_CLOSINGS, 2 * limit)
         until = closings[-1].position if closings else LAST
         groups = await _dissonances_at(closings, graph, known_to) if closings else {}
@@ -91,7 +91,7 @@ async def _inferred(graph: Graph, start: _PageStart, citizen_id: str, deps: Deps
     spans: dict[str, Period] = {}
     for pair in kept:
         spans[pair.earlier] = spans[pair.later] = Period(start.known_to, start.known_to)
-    nodes = await learning.read_around(graph, spans, start.known_to)
+    nodes = await store.read_around(graph, spans, start.known_to)
     known = {(node.node_id, node.version): node for node in nodes}
     pairs: list[tuple[ConsciousnessNode, ConsciousnessNode]] = []
     for earlier, version, later, later_version in kept:
@@ -139,7 +139,7 @@ async def _dissonances_at(
 ) -> dict[ClosingPosition, list[TemporalDissonance]]:
     """By position, the dissonances of each closing, in the order of `closings`."""
     spans = _spans(closings)
-    nodes = await learning.read_around(graph, spans, known_to)
+    nodes = await store.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
     for change in await _without_quarantined(find_belief_changes(nodes), graph, known_to):
         position = _position(change.dissonance)
@@ -163,7 +163,7 @@ async def _without_quarantined(
     doubtful = [change for change in changes if change.is_quarantined]
     new = [change.replaced_by for change in doubtful]
     beliefs = [HeldBelief(node.node_id, node.name, node.description, to_instant(node.created_at)) for node in new]
-    held = await learning.read_held(graph, beliefs, known_to) if beliefs else frozenset()
+    held = await store.read_held(graph, beliefs, known_to) if beliefs else frozenset()
     hidden = [change for place, change in enumerate(doubtful) if place not in held]
     return [change for change in changes if change not in hidden]
 
@@ -195,7 +195,7 @@ async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts
     for change in changes:
         closed, since = change.closed, to_instant(change.dissonance.belief_held_from)
         beliefs.append(HeldBelief(closed.node_id, closed.name, closed.description, since))
-    earlier = await learning.read_earlier(graph, beliefs)
+    earlier = await store.read_earlier(graph, beliefs)
     return {
         _key(change): unbroken_start(belief.known_at, periods)
         for change, belief, periods in zip(changes, beliefs, earlier, strict=True)

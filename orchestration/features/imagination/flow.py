@@ -10,8 +10,8 @@ from uuid import uuid4
 from orchestration.appraisal.feelings import read_reply
 from orchestration.appraisal.names import Kind
 from orchestration.dependencies import Deps
-from orchestration.features.imagination import formulas as imagination
-from orchestration.features.imagination import queries as predictions
+from orchestration.features.imagination import formulas
+from orchestration.features.imagination import queries as store
 from orchestration.features.imagination.formulas import Case, Imagined
 from orchestration.features.imagination.predictions import to_store
 from orchestration.features.imagination.values import Imagination, Imagine, PastCase
@@ -64,10 +64,10 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
     for one in resonances:
         replied = replies.get((one.memory.graph_key, one.memory.node_id))
         echoes.append(_echo(one, request, moment, replied, by_meaning=by_meaning))
-    imagined = imagination.imagine([echo.case for echo in echoes])
+    imagined = formulas.imagine([echo.case for echo in echoes])
     few = (
         f"too few to say: {len(imagined.weighed)} past contexts are like this action, {imagined.known} of them "
-        f"with a result; they count like {imagined.evidence:.1f} cases, and {imagination.NEEDED:g} are needed"
+        f"with a result; they count like {imagined.evidence:.1f} cases, and {formulas.NEEDED:g} are needed"
     )
     answer = Imagination(
         citizen_id=request.citizen_id,
@@ -75,7 +75,7 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         enough=imagined.enough,
         cases=imagined.known,
         evidence=round(imagined.evidence, 2),
-        needed=imagination.NEEDED,
+        needed=formulas.NEEDED,
         results=imagined.results,
         emotions=imagined.emotions,
         usual=imagined.usual,
@@ -140,16 +140,16 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
     for edge in found.edges:
         solved = solved or (edge.relation_type == RESOLVED_BY and edge.source_id == memory.node_id)
         answers = answers or (edge.relation_type == FOLLOWING and edge.target_id == memory.node_id)
-    outcome = imagination.outcome_of(memory, solved=solved, replied=replied)
+    outcome = formulas.outcome_of(memory, solved=solved, replied=replied)
     is_given = memory.result is not None and "result" not in memory.unset
     if answers and not is_given and read_reply(memory.description):
         outcome = replied  # what it tells came of the turn before, not of itself
     return _Echo(
         found,
         Case(
-            imagination.nearness(found.channels, likeness, filled),
+            formulas.nearness(found.channels, likeness, filled),
             likeness,
-            imagination.age_of(memory, moment),
+            formulas.age_of(memory, moment),
             outcome,
             memory.emotion_vector or {},
         ),
@@ -157,7 +157,7 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
 
 
 def _nearest(echoes: Sequence[_Echo], imagined: Imagined) -> tuple[PastCase, ...]:
-    ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: imagination.NEAREST]
+    ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: formulas.NEAREST]
     nearest: list[PastCase] = []
     for one in ordered:
         found, case = echoes[one.place]
@@ -185,5 +185,5 @@ async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant)
         return answer.model_copy(update={"notes": (*answer.notes, note)})
     kept = answer.model_copy(update={"prediction_id": f"p_{uuid4().hex[:20]}"})
     named = list(filter(None, chain.from_iterable((name, name_key(name)) for name in request.nodes)))
-    await predictions.keep_prediction(deps.graph(graph), to_store(kept, request, now), named)
+    await store.keep_prediction(deps.graph(graph), to_store(kept, request, now), named)
     return kept

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.features.mirror import folder as mirror_folder
-from orchestration.features.mirror import queries as mirrored
+from orchestration.features.mirror import queries as store
 from orchestration.features.mirror.edits import Edit, Edits, Found, Known, Owner, Refusal, Written, decide
 from orchestration.features.mirror.folder import Folder
 from orchestration.features.mirror.layout import INDEX, Marker, MirrorOf
@@ -133,7 +133,7 @@ async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Insta
     """Each memory as it was in the version that was written, and the version that it has now."""
     present: dict[str, Atom] = {}
     for ids in batched(wanted, MEMORIES_A_READ):
-        found = await mirrored.read_records(graph, ids, Scope.current(now))
+        found = await store.read_records(graph, ids, Scope.current(now))
         present |= {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
     known: dict[str, Known] = {}
     for atom_id, version in wanted.items():

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.mirror import folder as mirror_folder
-from orchestration.features.mirror import queries as mirrored
+from orchestration.features.mirror import queries as store
 from orchestration.features.mirror.folder import JOURNAL, MARKER, Folder, MirrorBusy
 from orchestration.features.mirror.layout import (
     CHARACTERS_A_FILE,
@@ -90,7 +90,7 @@ class Snapshot(NamedTuple):
         if not bundles:
             return []
         ids = [atom.id for bundle in bundles for atom in bundle.atoms]
-        found = await mirrored.read_records(self.graph, ids, self.scope)
+        found = await store.read_records(self.graph, ids, self.scope)
         return await asyncio.to_thread(self._render_records, bundles, found)
 
     def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
@@ -106,13 +106,12 @@ async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_
     memories, made_count = await _counts(graph)
     clock = await records.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))
-    made = await mirrored.read_made_tags(graph, rest) if made_count else {}
+    made = await store.read_made_tags(graph, rest) if made_count else {}
     keys = [
-        key_of(row)._replace(made_tags=made.get(row.id, ()))
-        async for row in mirrored.read_keys(graph, scope, rest)
+        key_of(row)._replace(made_tags=made.get(row.id, ())) async for row in store.read_keys(graph, scope, rest)
     ]
-    links = [LinkKey(*row) async for row in mirrored.read_link_ends(graph, scope, rest)]
-    changes_at = await mirrored.next_change(graph, now, rest)
+    links = [LinkKey(*row) async for row in store.read_link_ends(graph, scope, rest)]
+    changes_at = await store.next_change(graph, now, rest)
     plan = await asyncio.to_thread(make_plan, keys, links)
     marker = Marker(of.citizen_id, scope.known.start, clock, memories, made_count, changes_at, graph=of.key)
     return Snapshot(of, graph, scope, plan, marker)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
-from orchestration.features.sharing import queries as sharing
+from orchestration.features.sharing import queries as store
 from orchestration.features.sharing.copies import origin_of
 from orchestration.features.sharing.queries import ContestedRow
 from orchestration.features.sharing.values import (
@@ -220,7 +220,7 @@ async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> Con
         return ContestedPage(memories=())
     found: list[Contested] = []
     last = after
-    async for rows in sharing.walk_contested(graph, Scope.current(now), after):
+    async for rows in store.walk_contested(graph, Scope.current(now), after):
         for place, shown in await _shown(rows, graph, key, now):
             if len(found) == query.limit:
                 return ContestedPage(memories=tuple(found), next=encode_cursor(last))
@@ -236,7 +236,7 @@ async def _shown(
 ) -> list[tuple[int, Contested]]:
     if not rows:
         return []
-    contests = await sharing.read_contests(graph, [row.id for row in rows], Scope.current(now))
+    contests = await store.read_contests(graph, [row.id for row in rows], Scope.current(now))
     return [
         (row.place, Contested(**graph_fields(key), id=row.id, name=row.name, author=row.author, contested=held))
         for row in rows
@@ -271,7 +271,7 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
     key_of_words = search_properties(memory.content, None)["text_key"]  # short texts have none
     rows = await reader.find_by_text(graph, [key_of_words], now) if key_of_words else []
     same = [memory, *(other for other in map(record, rows) if other.id != memory.id)]
-    contests = await sharing.read_contests(graph, [each.id for each in same], scope)
+    contests = await store.read_contests(graph, [each.id for each in same], scope)
     said = {contest.by for held in contests.values() for contest in held}
     contesters = {by for by in said if by is not None}
     holders = {str(author) for each in same if (author := each.content.get("author"))}
@@ -291,7 +291,7 @@ async def contests_shown(ids: Mapping[GraphKey, Sequence[str]], view: View) -> C
     targets = [view.targets[key] for key in ids if key != Level.N1]
     try:
         found = await together(
-            *(sharing.read_contests(each.graph, ids[each.key], view.scope, past=each.past) for each in targets)
+            *(store.read_contests(each.graph, ids[each.key], view.scope, past=each.past) for each in targets)
         )
     except (StoreTimeout, Fault):
         return {}

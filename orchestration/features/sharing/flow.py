@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from orchestration.dependencies import Deps
 from orchestration.features.sharing import copies
-from orchestration.features.sharing import queries as sharing
+from orchestration.features.sharing import queries as store
 from orchestration.features.sharing.copies import Copying
 from orchestration.features.sharing.queries import LinkAt
 from orchestration.features.sharing.values import Share, Shared
@@ -145,7 +145,7 @@ async def _copy_links(flow: _Flow, copying: Copying) -> tuple[list[str], list[st
     A link is copied when both its ends have a copy by this citizen there; the other end may be shared later, and
     brings the link then.
     """
-    found = await sharing.read_links_at(flow.source, flow.request.id, Scope.current(flow.now))
+    found = await store.read_links_at(flow.source, flow.request.id, Scope.current(flow.now))
     ids = await _copies_of_ends(flow, copying, found)
     between = [link for link in found if set(link.ends) <= ids.keys()]
     receipts = []
@@ -172,10 +172,10 @@ async def _copies_of_ends(flow: _Flow, copying: Copying, found: Sequence[LinkAt]
 async def _contests(flow: _Flow, copying: Copying) -> tuple[Contest, ...]:
     """Who contests the copy, and on a shared level the original."""
     scope = Scope.current(flow.now)
-    contests = (await sharing.read_contests(flow.target, [copying.id], scope)).get(copying.id, ())
+    contests = (await store.read_contests(flow.target, [copying.id], scope)).get(copying.id, ())
     if flow.request.from_level is Level.N1:
         return contests
     return (
-        *(await sharing.read_contests(flow.source, [flow.request.id], scope)).get(flow.request.id, ()),
+        *(await store.read_contests(flow.source, [flow.request.id], scope)).get(flow.request.id, ()),
         *contests,
     )

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import batched
 from typing import Final, NamedTuple
 
-from orchestration.features.tagging import queries as made_tags
+from orchestration.features.tagging import queries as store
 from orchestration.features.tagging.queries import PageRow, TextRow
 from orchestration.features.tagging.rules import (
     Candidate,
@@ -68,7 +68,7 @@ class _Counts:
             self._of, self._begun, self._known = of, context.now, {}
         known = self._known
         for some in batched(sorted(query for query in queries if query not in known), WORDS_A_READ):
-            known |= await made_tags.count_words(context.graph, some)
+            known |= await store.count_words(context.graph, some)
             await context.rest()
         return {query: known[query] for query in queries}
 
@@ -94,7 +94,7 @@ class TagsJob(Job):
         return page
 
     async def _plan(self, context: JobContext, after: int) -> Page:
-        rows = await made_tags.read_page(context.graph, after, MEMORIES_A_PAGE, context.now)
+        rows = await store.read_page(context.graph, after, MEMORIES_A_PAGE, context.now)
         if not rows:
             return Page(0)
         await context.rest()
@@ -109,17 +109,17 @@ class TagsJob(Job):
         changes: Sequence[TagChange] = page.beside
         lost = {change.memory_id: change.lost for change in changes if change.lost}
         added = {change.memory_id: change.added for change in changes if change.added}
-        taken = await made_tags.drop_made_tags(context.graph, lost)
-        return taken + await made_tags.add_made_tags(context.graph, added, context.run_id)
+        taken = await store.drop_made_tags(context.graph, lost)
+        return taken + await store.add_made_tags(context.graph, added, context.run_id)
 
     async def undo(self, context: JobContext) -> int:
         """Take away the tags that the run made. What it replaced does not come back: the next run makes tags."""
         taken, after = 0, -1
         while True:
-            last, tags = await made_tags.next_of_run(context.graph, after, context.run_id)
+            last, tags = await store.next_of_run(context.graph, after, context.run_id)
             if last is None:
                 return taken
-            taken += await made_tags.drop_made_tags(context.graph, tags)
+            taken += await store.drop_made_tags(context.graph, tags)
             after = last
             await context.rest()
 
@@ -142,7 +142,7 @@ async def _choose(
         queries[memory.id] = words_to_count(possible, word_language(memory.text))
         await asyncio.sleep(0)  # nine texts take milliseconds: requests go on between two memories
     counts = await known_counts.read({query for asked in queries.values() for query in asked.values()}, context)
-    size = await made_tags.count_memories(context.graph)
+    size = await store.count_memories(context.graph)
     chosen = {}
     for memory_id, possible in candidates.items():
         known = {key: counts[query] for key, query in queries[memory_id].items()}
@@ -154,7 +154,7 @@ async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[
     """The neighbours of memories by likeness; none without an embedder."""
     near: defaultdict[str, list[Neighbour]] = defaultdict(list)
     if ids and context.deps.embedder.dimension:
-        for row in await made_tags.read_near(context.graph, ids, NEAREST, context.now):
+        for row in await store.read_near(context.graph, ids, NEAREST, context.now):
             if row.memory.node_type != "Session":
                 tags = given_tags({"tags": row.memory.tags, "unset": row.memory.unset})
                 near[row.of].append(Neighbour(row.likeness, TextWithTags(row.memory.text, tags)))
@@ -167,7 +167,7 @@ async def _name(
 ) -> dict[str, tuple[MadeTag, ...]]:
     """The tags under the names of given ones where the graph has some."""
     asked = {name for memory_id, keys in chosen.items() for name in possible_given(keys, candidates[memory_id])}
-    given = await made_tags.read_given(context.graph, asked) if asked else {}
+    given = await store.read_given(context.graph, asked) if asked else {}
     named: dict[str, tuple[MadeTag, ...]] = {}
     for memory_id, keys in chosen.items():
         named[memory_id] = tuple(name_tag(key, candidates[memory_id][key], given) for key in keys)

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.features.withholding import queries as graph_around
 from orchestration.features.withholding import queries as store
 from orchestration.features.withholding import rules
 from orchestration.features.withholding.quarantine import read_links, read_memories
@@ -107,7 +106,7 @@ class RetentionJob(Job):
         memories = await read_memories(context.graph, [row.id for row in page.rows])
         allowed = [memory_id for memory_id, records in memories.items() if may_act_on(records, by, context.level)]
         await context.rest()
-        links = await read_links(context.graph, await graph_around.read_links_at(context.graph, allowed))
+        links = await read_links(context.graph, await store.read_links_at(context.graph, allowed))
         commands: list[Command] = []
         # Retractions over all valid time; the links of what may be retracted end with it, before it.
         for kind, found in ((Unrelate, links), (Retract, memories)):

@@ -27,6 +27,7 @@ FORM: Final = Format(
     JSON,
     holds=lambda names: names.near("command"),
     rank=1,
+    of_store=True,
 )
 GOAL: Final = "keep what was known"
 """The goal of links that have none in the other system."""

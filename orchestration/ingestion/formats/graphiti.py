@@ -25,6 +25,7 @@ FORM: Final = Format(
     JSON,
     holds=lambda names: names.near("nodes") and names.near("edges"),
     rank=2,
+    of_store=True,
 )
 _VECTORS: Final = frozenset(("name_embedding", "fact_embedding"))
 _NODE: Final = _VECTORS | {"uuid", "name", "summary", "labels"}

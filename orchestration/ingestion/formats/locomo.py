@@ -21,6 +21,7 @@ FORM: Final = Format(
     '"session_1_date_time"}}',
     JSON,
     holds=lambda names: names.near("conversation") and names.has("session_1"),
+    of_store=True,
 )
 _SESSION = re.compile(r"session_(\d{1,6})\Z")
 _KNOWN = frozenset(("dia_id", "speaker", "text", "blip_caption"))

@@ -25,6 +25,7 @@ FORM: Final = Format(
     JSON,
     holds=lambda names: names.near("entityType", "relationType"),
     rank=1,
+    of_store=True,
 )
 
 

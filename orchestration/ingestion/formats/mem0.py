@@ -16,6 +16,7 @@ FORM: Final = Format(
     JSON,
     holds=lambda names: names.has("memory", "id"),
     rank=3,
+    of_store=True,
 )
 _KNOWN: Final = frozenset(("id", "memory", "user_id", "created_at", "updated_at", "categories", "history"))
 

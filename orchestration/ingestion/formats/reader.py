@@ -58,7 +58,8 @@ class Format:
     `endings`: of its files; without any, those of all formats. `holds`: whether a file is one, by the names in it.
     `looks`: the same by how it begins. `rank`: the lower ones are asked first, because what the higher ones look
     for stands in files of others too. Without `holds` and `looks`, its files are known by their endings.
-    `documents`: each file is one, and is named by its place in its folder.
+    `documents`: each file is one, and is named by its place in its folder. `of_store`: it holds commands, or what
+    another store had of many; no upload takes it, since commands have an address of their own.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Format:
     looks: Callable[[File], bool] | None = None
     rank: int = 0
     documents: bool = False
+    of_store: bool = False
 
 
 def fault(form: Format, file: str, place: str, problem: str) -> InvalidRequest:

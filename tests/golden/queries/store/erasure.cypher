@@ -169,6 +169,15 @@ RETURN DISTINCT e.id;
 + MATCH (n)-[e:LINK|PAST_LINK]->(m)
 + WHERE e.episode_id = $episode
 
+// erase_member_links_of
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE e.relation_type = 'GENERALISES'
+WITH collect(DISTINCT e) AS found
+RETURN [e IN found | e.id], size([e IN found WHERE type(e) = 'LINK']);
+
 // erase_memories
 <SHIFT>
 MATCH (n:ConsciousnessNode)
@@ -220,6 +229,10 @@ WHERE n.episode_id = $episode
 WITH n
 LIMIT $rows
 RETURN n.id;
+
+// erase_other_links_of: erase_links_of, but
+  MATCH (n)-[e:LINK|PAST_LINK]-(m)
++ WHERE e.relation_type <> 'GENERALISES' OR NOT startNode(e).id IN $ids
 
 // erase_past_tags
 MATCH (p:PastVersion)
