@@ -78,6 +78,41 @@ class GraphRequest(InGraph, Request):
         return self.citizen_id or self.collective or self.level
 
 
+class AnyGraphRequest(Request):
+    """A request about a graph, or without `level` and `collective` about all: of the citizen when one is named."""
+
+    citizen_id: CitizenId | None = None
+    level: Level | None = None
+    collective: CollectiveId | None = None
+
+    @model_validator(mode="after")
+    def _names_one_graph(self) -> Self:
+        if self.collective is not None and self.level is None:
+            self.__dict__["level"] = Level.N2
+        check_collective(self.level, self.collective)
+        if self.level is Level.N1 and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
+class GraphsRequest(Request):
+    """A request about the graphs of several levels, of the citizen when one is named; or about a collective."""
+
+    citizen_id: CitizenId | None = None
+    levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
+    collective: CollectiveId | None = None
+
+    @model_validator(mode="after")
+    def _names_graphs(self) -> Self:
+        if self.collective is not None and self.levels is None:
+            self.__dict__["levels"] = (Level.N2,)
+        if self.collective is not None and self.levels != (Level.N2,):
+            raise ValueError("a collective is on level N2 alone: leave levels out")
+        if self.levels and Level.N1 in self.levels and self.citizen_id is None:
+            raise ValueError("level N1 is personal: name its citizen_id")
+        return self
+
+
 def owner_of(graph: GraphKey, citizen_id: str | None) -> str:
     """Whose graph it is, in words: a collective, a citizen, else the level."""
     collective = collective_of(graph)

@@ -26,7 +26,7 @@ from schemas.base import (
 )
 from schemas.collectives import AsksGraphs
 from schemas.memory import Level, Source
-from schemas.temporal import AskedMoment, EndMoment, KnownMoment, Moment, TemporalMode
+from schemas.temporal import AskedMoment, EndMoment, Instant, KnownMoment, Moment, Scope, TemporalMode
 
 type Prefer = Literal["general", "concrete"]
 type EmotionsMatch = Literal["any", "all"]
@@ -100,6 +100,17 @@ class Filtered(Request):
     """`filters` narrow what is found, whatever the way of asking."""
 
     filters: Filters | None = None
+
+
+class AsOf(Request):
+    """`as_of_time` sets both time axes, `known_at` the transaction axis alone; without either it is now."""
+
+    as_of_time: AskedMoment | None = None
+    known_at: KnownMoment | None = None
+
+    def scope(self, now: Instant) -> Scope:
+        """The moment to read at."""
+        return Scope.resolve_datetimes(self.as_of_time, self.known_at, now)
 
 
 Candidates = Annotated[Whole, Field(ge=0, le=100)]

@@ -77,37 +77,44 @@ class Imports:
         return "\n".join(f"from {module} import {', '.join(names)}" for module, names in self.names.items())
 
 
-def type_text(kind: Any, imports: Imports) -> str:  # noqa: C901  (one line for each kind of type)
+def type_text(kind: Any, imports: Imports) -> str:
     """The type of a field as a caller may give it: a time also as text, a value also as a map of its fields."""
+    return " | ".join(dict.fromkeys(_alternatives(kind, imports)))
+
+
+def _alternatives(kind: Any, imports: Imports) -> Iterator[str]:  # noqa: C901  (one branch for each kind of type)
     if isinstance(kind, TypeAliasType):
         is_choice = get_origin(kind.__value__) is Literal
-        return imports.need(kind) if is_choice else type_text(kind.__value__, imports)
+        yield from [imports.need(kind)] if is_choice else _alternatives(kind.__value__, imports)
+        return
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        short = _short_forms(kind) if _is_model(parts[0]) else ()
-        return " | ".join(dict.fromkeys((type_text(parts[0], imports), *short)))
-    if origin in (Union, UnionType):
-        return " | ".join(dict.fromkeys(type_text(part, imports) for part in parts))
-    if origin is Literal:
+        yield from _alternatives(parts[0], imports)
+        yield from _short_forms(kind) if _is_model(parts[0]) else ()
+    elif origin in (Union, UnionType):
+        for part in parts:
+            yield from _alternatives(part, imports)
+    elif origin is Literal:
+        yield from (imports.need(type(part)) for part in parts if isinstance(part, Enum))
         values = [part.value if isinstance(part, Enum) else part for part in parts]
-        enums = dict.fromkeys(imports.need(type(part)) for part in parts if isinstance(part, Enum))
-        return " | ".join((*enums, f"Literal[{', '.join(map(repr, values))}]"))
-    if origin in (tuple, list, frozenset, Sequence):
-        return f"Sequence[{type_text(parts[0], imports)}]"
-    if origin in (dict, Mapping):
+        yield f"Literal[{', '.join(map(repr, values))}]"
+    elif origin in (tuple, list, frozenset, Sequence):
+        yield f"Sequence[{type_text(parts[0], imports)}]"
+    elif origin in (dict, Mapping):
         key, value = (type_text(part, imports) for part in parts)
-        return "Json" if (key, value) == ("str", "Any") else f"Mapping[{key}, {value}]"
-    if kind in (None, NoneType):
-        return "None"
-    if kind is Any:
-        return "Any"
-    if issubclass(kind, datetime):
-        return "Time"
-    if issubclass(kind, Enum):
-        return imports.choice(kind)
-    if _is_model(kind):
-        return " | ".join((imports.need(kind), "Json", *_short_forms(kind)))
-    return str(kind.__name__)
+        yield "Json" if (key, value) == ("str", "Any") else f"Mapping[{key}, {value}]"
+    elif kind in (None, NoneType):
+        yield "None"
+    elif kind is Any:
+        yield "Any"
+    elif issubclass(kind, datetime):
+        yield "Time"
+    elif issubclass(kind, Enum):
+        yield imports.choice(kind)
+    elif _is_model(kind):
+        yield from (imports.need(kind), "Json", *_short_forms(kind))
+    else:
+        yield str(kind.__name__)
 
 
 def _is_model(kind: Any) -> bool:

@@ -7,12 +7,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any, Final, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, ParameterInfo
 
 from api.cli import options, support
+
+READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "known_at": support.parse_known_at,
+    "query_levels": options.upper,
+    "filters": options.parse_filters,
+    "plurality": lambda wanted: {} if wanted else None,
+}
+"""How the options of these fields are read, whatever their declarations say."""
+EXAMPLES: Final = {"NAME=X": "joy=0.7", "CHANNEL=X": "nodes=0.5"}
+"""An option of numbers by names, for error texts."""
 
 
 class Options:
@@ -101,14 +111,12 @@ def _read(name: str, declared: ParameterInfo, value: Any) -> Any:
     """The value of an option as its field takes it; None where it was not given."""
     if value is None or value == []:
         return None
-    if name == "known_at":
-        return support.parse_known_at(value)
+    if name in READERS:
+        return READERS[name](value)
     if declared.metavar == "TIME":
         return support.parse_time_option(_label(name, declared), value)
-    if declared.metavar == "NAME=X":
-        return support.parse_numbers(_label(name, declared), value, "joy=0.7") or None
-    if name == "query_levels":
-        return options.upper(value)
+    if declared.metavar in EXAMPLES:
+        return support.parse_numbers(_label(name, declared), value, EXAMPLES[declared.metavar]) or None
     return value
 
 

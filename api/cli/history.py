@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from orchestration.identifiers import is_judgement, link_name
 from schemas.errors import NotFound
 from schemas.memory import LinkRecord, MemoryRecord
@@ -22,7 +22,6 @@ from substrate.graphs.graph import Graph
 from substrate.store import reader, rows
 from substrate.store.runs import name_runs
 
-OPTIONS: Final = options.GRAPH
 TEXT_SHOWN: Final = 400
 BAR_WIDTH: Final = 19
 """The width of the times printed below the bar."""
@@ -50,24 +49,16 @@ type _Record = MemoryRecord | LinkRecord
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def history(
-    ctx: typer.Context,
-    identity: options.MemoryOrLink,
-    *,
-    citizen: options.AnyCitizen = None,
-    level: options.Level = "N1",
-    collective: options.Collective = None,
-    link: options.OfLink = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
-) -> None:
+class _History(bind.OfRecord):
+    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False
+
+
+@bind.command(app, _History)
+def history(given: _History) -> None:
     """Show every record of one memory or link, as bars on both time axes."""
-    choice = support.validate(
-        support.GraphChoice, {**options.graph(level, collective), "citizen_id": citizen}, OPTIONS
-    )
-    is_link = options.names_link(identity, link=link)
-    records = support.run(_read_records(support.read_settings(ctx), choice, identity, is_link=is_link))
-    if as_json:
+    choice, is_link = given.request(support.GraphChoice), options.names_link(given.id, link=given.link)
+    records = support.run(_read_records(support.read_settings(given.ctx), choice, given.id, is_link=is_link))
+    if given.as_json:
         support.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
     else:
         _show(records, support.output())

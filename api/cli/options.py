@@ -11,30 +11,6 @@ from schemas.errors import InvalidRequest
 
 GRAPH: Final = {"citizen_id": "--citizen", "level": "--level", "collective": "--collective"}
 """The option that sets each field that names a graph, for error texts."""
-QUESTION: Final = {
-    "query_text": "QUESTION",
-    "citizen_id": "--citizen",
-    "as_of_time": "--as-of",
-    "known_at": "--known-at",
-    "query_levels": "--level",
-    "collectives": "--collective",
-    "max_results_per_level": "--limit",
-    "filters": "--filter",
-    "plurality": "--plural",
-}
-"""The same of the fields that most questions have."""
-CONTENT: Final = {
-    "node_type": "--type", "energy": "--energy", "confidence": "--confidence", "emotion_vector": "--emotion",
-    "goal": "--goal", "resolution_state": "--state", "importance": "--importance", "rule": "--rule",
-    "severity": "--severity", "tags": "--tag",
-}  # fmt: skip
-"""The same of the content of a memory."""
-
-
-def named(*fields: str) -> dict[str, str]:
-    """The options of fields that have the names of their options, for error texts."""
-    return {field: f"--{field.replace('_', '-')}" for field in fields}
-
 
 _CITIZEN: Final = typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")
 
@@ -90,7 +66,7 @@ Filter = Annotated[
         "valid_to; repeat.",
     ),
 ]
-ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
+ResultsOfAQuery = Annotated[int, typer.Option("--limit", help="Results of each query, 1 to 100.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Leave out memories that do not fit.")]
 Parts = Annotated[
     list[str] | None,

@@ -3,108 +3,73 @@
 from __future__ import annotations
 
 from operator import attrgetter, itemgetter
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from orchestration.resonance.ask import resonate as send
 from schemas.wave_signal import Resonances, Resonate
-
-OPTIONS: Final = {
-    **options.QUESTION,
-    **options.named(
-        "by", "id", "emotion", "intensity", "result", "window", "focus", "max_level", "overlap", "suppress_recent"
-    ),
-    "rerank": "--rerank",
-    "nodes": "--node",
-    "relations": "--relation",
-    "weights": "--weight",
-    "drive_bias": "--drive",
-}
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def resonate(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    question: Annotated[str | None, typer.Argument(help="What the signal is about, in words.")] = None,
-    *,
-    citizen: options.Citizen,
-    by: Annotated[str, typer.Option(help="signal, or shape: what happened as around the memory --id.")] = "signal",
-    memory: Annotated[str | None, typer.Option("--id", metavar="ID", help="The memory, with --by shape.")] = None,
-    node: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A name or id; repeat.")] = None,
-    relation: Annotated[
-        list[str] | None, typer.Option(metavar="TRIPLE", help="CRITICIZED, or 'Egor|CRITICIZED|code'; repeat.")
-    ] = None,
-    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="loneliness, curiosity …")] = None,
-    intensity: Annotated[float | None, typer.Option(help="Of the emotion, 0 to 1.")] = None,
-    result: Annotated[str | None, typer.Option(help="positive, negative, complex, or your own word.")] = None,
+class _Resonate(bind.Options):
+    query_text: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="What the signal is about, in words.")
+    ] = None
+    citizen_id: options.Citizen
+    by: Annotated[str, typer.Option(help="signal, or shape: what happened as around the memory --id.")] = "signal"
+    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="The memory, with --by shape.")] = None
+    nodes: Annotated[list[str] | None, typer.Option("--node", metavar="NAME", help="A name or id; repeat.")] = None
+    relations: Annotated[
+        list[str] | None,
+        typer.Option("--relation", metavar="TRIPLE", help="CRITICIZED, or 'Egor|CRITICIZED|code'; repeat."),
+    ] = None
+    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="loneliness, curiosity …")] = None
+    intensity: Annotated[float | None, typer.Option(help="Of the emotion, 0 to 1.")] = None
+    result: Annotated[str | None, typer.Option(help="positive, negative, complex, or your own word.")] = None
     window: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="A text that the citizen sees; the signal is built from it."),
-    ] = None,
-    focus: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The text that the citizen attends to.")
-    ] = None,
-    drive: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=X", help="How satisfied a drive is, 0 to 1; repeat.")
-    ] = None,
-    weight: Annotated[
-        list[str] | None, typer.Option(metavar="CHANNEL=X", help="nodes=2; 0 turns a channel off; repeat.")
-    ] = None,
-    max_level: Annotated[str, typer.Option(help="Highest abstraction: L0, L1, L2 or L3.")] = "L3",
+    ] = None
+    focus: Annotated[str | None, typer.Option(metavar="TEXT", help="The text that the citizen attends to.")] = None
+    drive_bias: Annotated[
+        list[str] | None,
+        typer.Option("--drive", metavar="NAME=X", help="How satisfied a drive is, 0 to 1; repeat."),
+    ] = None
+    weights: Annotated[
+        list[str] | None,
+        typer.Option("--weight", metavar="CHANNEL=X", help="nodes=2; 0 turns a channel off; repeat."),
+    ] = None
+    max_level: Annotated[str, typer.Option(help="Highest abstraction: L0, L1, L2 or L3.")] = "L3"
     overlap: Annotated[
         str, typer.Option(help="Divide the shared nodes by those of the signal or of the memory.")
-    ] = "signal",
-    as_of: options.AsOf = None,
-    known_at: options.KnownAt = None,
-    level: options.Levels = None,
-    collective: options.Collectives = None,
-    limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
-    suppress_recent: Annotated[
-        bool, typer.Option(help="What became true within the last day resonates less.")
-    ] = True,
+    ] = "signal"
+    as_of_time: options.AsOf = None
+    known_at: options.KnownAt = None
+    query_levels: options.Levels = None
+    collectives: options.Collectives = None
+    max_results_per_level: Annotated[int, typer.Option("--limit", help="Results of each level, 1 to 100.")] = 7
+    suppress_recent: Annotated[bool, typer.Option(help="What became true within the last day resonates less.")] = (
+        True
+    )
     rerank: Annotated[
         str | None, typer.Option(metavar="NAME", help="Reorder the best memories: mmr, rrf, llm or custom.")
-    ] = None,
-    filter_: options.Filter = None,
-    plural: options.Plural = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+    ] = None
+    filters: options.Filter = None
+    plurality: options.Plural = False
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Resonate)
+def resonate(given: _Resonate) -> None:
     """Send a wave signal into a citizen's memory, and see what resonates and by which channel."""
-    fields = {
-        "query_text": question,
-        "by": by,
-        "id": memory,
-        "citizen_id": citizen,
-        "nodes": node,
-        "relations": relation,
-        "emotion": emotion,
-        "intensity": intensity,
-        "result": result,
-        "window": window,
-        "focus": focus,
-        "drive_bias": support.parse_numbers("--drive", drive, "`--drive nodes=0.5`"),
-        "weights": support.parse_numbers("--weight", weight, "`--weight nodes=0.5`"),
-        "max_level": max_level.upper(),
-        "overlap": overlap,
-        "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_known_at(known_at),
-        "query_levels": options.upper(level),
-        "collectives": collective,
-        "max_results_per_level": limit,
-        "suppress_recent": suppress_recent,
-        "rerank": rerank,
-        "filters": options.parse_filters(filter_),
-        "plurality": {} if plural else None,
-    }
-    signal = support.validate(Resonate, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.answer_question(ctx, signal, send), show, as_json=as_json)
+    signal = given.request(Resonate, max_level=given.max_level.upper())
+    support.print_answer(support.answer_question(given.ctx, signal, send), show, as_json=given.as_json)
 
 
 def show(answer: Resonances, console: Console) -> None:

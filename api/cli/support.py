@@ -177,7 +177,9 @@ def parse_numbers(option: str, texts: Sequence[str] | None, example: str) -> dic
         except ValueError:
             name = ""
         if not name.strip():
-            raise InvalidRequest(f"{option}: {text!r} is not NAME=X", remedy=f"Write it like {example}.")
+            raise InvalidRequest(
+                f"{option}: {text!r} is not NAME=X", remedy=f"Write it like `{option} {example}`."
+            )
     return numbers
 
 

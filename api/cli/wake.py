@@ -2,99 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-from api.cli import formatting, options, stream_text, support
+from api.cli import bind, formatting, options, stream_text, support
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.mind.state import CitizenState
 
-OPTIONS: Final = {
-    **options.QUESTION,
-    "current_energy": "--energy",
-    "current_emotions": "--emotion",
-    "current_goal": "--goal",
-    "query_mode": "--mode",
-    "temporal_scope": "--scope",
-    "max_tokens": "--max-tokens",
-    "parts": "--part",
-}
-
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def wake(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who wakes.")],
-    energy: Annotated[
-        float | None, typer.Option(help="The energy it wakes with, 0 to 1. Default: its own.")
-    ] = None,
-    emotion: Annotated[
+class _Wake(bind.Options):
+    citizen_id: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who wakes.")]
+    current_energy: Annotated[
+        float | None, typer.Option("--energy", help="The energy it wakes with, 0 to 1. Default: its own.")
+    ] = None
+    current_emotions: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=X", help="drive=0.8; repeat for several. Default: its own."),
-    ] = None,
-    goal: Annotated[str | None, typer.Option(help="What it is trying to do. Default: its own goal.")] = None,
-    mode: Annotated[
-        str, typer.Option(help="find_related_unresolved, _similar_state, _what_i_was_doing, _resolution_patterns.")
-    ] = "find_related_unresolved",
-    scope: Annotated[str, typer.Option(help="recent (what changed lately counts more) or all_time.")] = "recent",
-    as_of: options.AsOf = None,
-    known_at: options.KnownAt = None,
-    level: options.Levels = None,
-    collective: options.Collectives = None,
-    limit: options.ResultsOfAQuery = 20,
-    filter_: options.Filter = None,
-    plural: options.Plural = False,
-    max_tokens: options.MaxTokens = None,
-    feedback: Annotated[
+        typer.Option("--emotion", metavar="NAME=X", help="drive=0.8; repeat for several. Default: its own."),
+    ] = None
+    current_goal: Annotated[
+        str | None, typer.Option("--goal", help="What it is trying to do. Default: its own goal.")
+    ] = None
+    query_mode: Annotated[
+        str,
+        typer.Option(
+            "--mode", help="find_related_unresolved, _similar_state, _what_i_was_doing, _resolution_patterns."
+        ),
+    ] = "find_related_unresolved"
+    temporal_scope: Annotated[
+        str, typer.Option("--scope", help="recent (what changed lately counts more) or all_time.")
+    ] = "recent"
+    as_of_time: options.AsOf = None
+    known_at: options.KnownAt = None
+    query_levels: options.Levels = None
+    collectives: options.Collectives = None
+    max_results_per_level: options.ResultsOfAQuery = 20
+    filters: options.Filter = None
+    plurality: options.Plural = False
+    max_tokens: options.MaxTokens = None
+    apply_feedback: Annotated[
         bool, typer.Option("--feedback", help="Let the stream change the citizen's own energy.")
-    ] = False,
-    explain: options.Explain = False,
-    references: options.References = False,
-    part: options.Parts = None,
-    as_json: options.StreamAsJson = False,
-) -> None:
+    ] = False
+    explain: options.Explain = False
+    references: options.References = False
+    parts: options.Parts = None
+    as_json: options.StreamAsJson = False
+
+
+@bind.command(app, _Wake)
+def wake(given: _Wake) -> None:
     """Wake a citizen from its state alone, and see what comes to mind.
 
     What is not given is read from the state that is kept of it, else from its memories of the last days.
     """
-    fields = {
-        "citizen_id": citizen,
-        "current_energy": energy,
-        "current_emotions": support.parse_numbers("--emotion", emotion, "joy=0.7") or None,
-        "current_goal": goal,
-        "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
-        "temporal_scope": scope,
-        "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_known_at(known_at),
-        "query_levels": options.upper(level),
-        "collectives": collective,
-        "max_results_per_level": limit,
-        "filters": options.parse_filters(filter_),
-        "plurality": {} if plural else None,
-        "max_tokens": max_tokens,
-        "apply_feedback": feedback,
-        "form": "references" if references else None,
-        "parts": part,
-        "explain": explain or not as_json,
-    }
-    state = support.validate(StateBasedRetrieval, support.drop_unset(fields), OPTIONS)
-    if not as_json:
+    mode = given.query_mode
+    state = given.request(
+        StateBasedRetrieval,
+        query_mode=mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
+        form="references" if given.references else None,
+        explain=given.explain or not given.as_json,
+    )
+    if not given.as_json:
         state = state.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
-    stream = support.answer_question(ctx, state, retrieve_consciousness_context_from_state)
-    if as_json:
+    stream = support.answer_question(given.ctx, state, retrieve_consciousness_context_from_state)
+    if given.as_json:
         support.write_json(send(stream, state, budget_of(state)).decode())
     else:
-        scope = "from its state alone"
-        question = describe_state(state.query_mode, stream.state)
+        question, scope = describe_state(state.query_mode, stream.state), "from its state alone"
         stream_text.show_within(
-            max_tokens, stream, support.output(), question=question, scope=scope, explain=explain
+            given.max_tokens, stream, support.output(), question=question, scope=scope, explain=given.explain
         )
 
 

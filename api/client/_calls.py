@@ -246,15 +246,18 @@ class EraseMemoryFields(CommandFields, total=False):
     also: Sequence[str]
     with_copies: bool
 
+class AsOfFields(TypedDict, total=False):
+    as_of_time: Time | None
+    known_at: Time | None
+
 class OfCollectiveFields(TypedDict, total=False):
     collective: str | None
 
 class CitizenRequestFields(OfCollectiveFields, total=False):
     citizen_id: str | None
 
-class MomentRequestFields(CitizenRequestFields, total=False):
-    as_of_time: Time | None
-    known_at: Time | None
+class MomentRequestFields(AsOfFields, CitizenRequestFields, total=False):
+    pass
 
 class PagedFields(TypedDict, total=False):
     limit: int
@@ -502,19 +505,19 @@ class ShareFields(TypedDict, total=False):
     collective: str | None
     with_links: bool
 
-class WithdrawFields(TypedDict, total=False):
-    command_id: str | None
-    citizen_id: str
+class OnSharedLevelFields(TypedDict, total=False):
     level: Level | Literal['N2', 'N3']
     collective: str | None
+
+class WithdrawFields(OnSharedLevelFields, total=False):
+    command_id: str | None
+    citizen_id: str
     id: str
 
 class ContestRequestFields(WithdrawFields, total=False):
     reason: str
 
-class ContestedQueryFields(PagedFields, total=False):
-    level: Level | Literal['N2', 'N3']
-    collective: str | None
+class ContestedQueryFields(OnSharedLevelFields, PagedFields, total=False):
     by: str | None
     author: str | None
 
@@ -549,9 +552,7 @@ class TagWalkFields(PluralFields, FilteredFields, AsksGraphsFields, total=False)
     query_levels: Sequence[AnyLevel]
     query: str
 
-class WhoIsFields(TypedDict, total=False):
-    as_of_time: Time | None
-    known_at: Time | None
+class WhoIsFields(AsOfFields, total=False):
     limit: int
     cursor: str | None
     citizen_id: str
@@ -570,10 +571,6 @@ class ReceiptRequestFields(CitizenRequestFields, total=False):
 class EraseEpisodeFields(CommandFields, total=False):
     episode_id: str
     with_copies: bool
-
-class StateAsOfFields(TypedDict, total=False):
-    as_of_time: Time | None
-    known_at: Time | None
 
 class StateChangeFields(TypedDict, total=False):
     energy: float | None
@@ -596,35 +593,33 @@ class EraseCitizenFields(TypedDict, total=False):
 class ErasureRequestFields(TypedDict, total=False):
     command_id: str | None
 
-class SweepRequestFields(TypedDict, total=False):
+class GraphsRequestFields(TypedDict, total=False):
     citizen_id: str | None
     levels: Sequence[AnyLevel] | None
     collective: str | None
+
+class SweepRequestFields(GraphsRequestFields, total=False):
     findings_per_kind: int
     limit: int | None
     after: str | None
 
-class QualityRequestFields(TypedDict, total=False):
+class AnyGraphRequestFields(TypedDict, total=False):
     citizen_id: str | None
     level: AnyLevel | None
     collective: str | None
+
+class QualityRequestFields(AnyGraphRequestFields, total=False):
     limit: int
 
 class RepairRequestFields(TypedDict, total=False):
-    task: ApplyCommand | Json | ReEmbed | Json | RetractLink | Json | ReviseLink | Json | CloseRecord | Json
+    task: ApplyCommand | Json | ReEmbed | RetractLink | ReviseLink | CloseRecord
 
-class RunsQueryFields(TypedDict, total=False):
-    citizen_id: str | None
-    level: AnyLevel | None
-    collective: str | None
+class RunsQueryFields(AnyGraphRequestFields, total=False):
     job: Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure'] | None
     limit: int
 
-class RunRequestFields(TypedDict, total=False):
+class RunRequestFields(GraphsRequestFields, total=False):
     jobs: Sequence[Literal['sweep', 'tags', 'consolidation', 'mirror', 'revaluation', 'retention', 'erasure']] | None
-    citizen_id: str | None
-    levels: Sequence[AnyLevel] | None
-    collective: str | None
     dry_run: bool
 
 class OwnUpkeepFields(TypedDict, total=False):
@@ -931,7 +926,7 @@ class Calls(Sender):
         """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
         return await self._call(CitizenPage, "GET /v1/citizens", params=given)
 
-    async def state(self, citizen_id: str, **given: Unpack[StateAsOfFields]) -> CitizenState:
+    async def state(self, citizen_id: str, **given: Unpack[AsOfFields]) -> CitizenState:
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
         return await self._call(CitizenState, "GET /v1/citizens/{}/state", citizen_id, params=given)
 

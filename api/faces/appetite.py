@@ -9,59 +9,43 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import formatting, options, stream_text, support
+from api.cli import bind, formatting, options, stream_text, support
 from api.client import AsyncSubstrate
 from orchestration.features.appetite.flow import intend
 from schemas.mind.appetite import IntendRequest
 from schemas.responses import Intended
 
-OPTIONS: Final = {
-    **options.QUESTION,
-    **options.named("time_zone", "max_tokens"),
-    "run": "--intend",
-    "apply_feedback": "--feedback",
-}
 BAR: Final = 20
 """Characters of a full bar."""
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def appetite(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    *,
-    citizen: options.Citizen,
-    intend_: Annotated[
-        bool, typer.Option("--intend", help="Ask what follows from it, and show the stream.")
-    ] = False,
-    level: options.AnyLevels = None,
-    collective: options.Collectives = None,
+class _Appetite(bind.Options):
+    citizen_id: options.Citizen
+    run: Annotated[bool, typer.Option("--intend", help="Ask what follows from it, and show the stream.")] = False
+    query_levels: options.AnyLevels = None
+    collectives: options.Collectives = None
     time_zone: Annotated[
         str, typer.Option(metavar="NAME", help="The zone in which a planned day begins, such as Europe/Berlin.")
-    ] = "UTC",
-    feedback: Annotated[
+    ] = "UTC"
+    apply_feedback: Annotated[
         bool, typer.Option("--feedback", help="With --intend: let the stream change the citizen's own energy.")
-    ] = False,
-    max_tokens: options.MaxTokens = None,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+    ] = False
+    max_tokens: options.MaxTokens = None
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Appetite)
+def appetite(given: _Appetite) -> None:
     """Show what a citizen has to wake for: readings from 0 to 1, each with its reason."""
-    fields = {
-        "query_levels": options.upper(level),
-        "collectives": collective,
-        "time_zone": time_zone,
-        "run": intend_,
-        "apply_feedback": feedback,
-        "max_tokens": max_tokens,
-    }
-    request = support.validate(IntendRequest, support.drop_unset(fields), OPTIONS)
-    if not as_json:
+    citizen, request = given.citizen_id, given.request(IntendRequest, run=given.run)
+    if not given.as_json:
         request = request.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
     answer = support.in_store(
-        support.read_settings(ctx), lambda deps, now: intend(citizen, request, deps, now), citizen
+        support.read_settings(given.ctx), lambda deps, now: intend(citizen, request, deps, now), citizen
     )
-    support.print_answer(answer, partial(_show, most=max_tokens), as_json=as_json)
+    support.print_answer(answer, partial(_show, most=given.max_tokens), as_json=given.as_json)
 
 
 def _show(answer: Intended, console: Console, *, most: int | None) -> None:

@@ -9,46 +9,34 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from api.cli import formatting, options, support
+from api.cli import bind, formatting, options, support
 from orchestration.features.association.flow import associate as walk
 from orchestration.features.association.values import Associated, Associations, TagWalk
 
-OPTIONS: Final = {**options.QUESTION, "max_chars": "--max-chars"}
 SHOWN_CHARACTERS: Final = 300
 TAGS_SHOWN: Final = 12
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def associate(  # noqa: PLR0913  (a command's arguments are its options)
-    ctx: typer.Context,
-    question: Annotated[str, typer.Argument(help="What to look for, in words.")],
-    *,
-    citizen: options.Citizen,
-    max_chars: Annotated[int, typer.Option(help="Characters of the answer; 70 % for direct hits.")] = 8000,
-    as_of: options.AsOf = None,
-    known_at: options.KnownAt = None,
-    level: options.Levels = None,
-    collective: options.Collectives = None,
-    filter_: options.Filter = None,
-    plural: options.Plural = False,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class _Associate(bind.Options):
+    query_text: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for, in words.")]
+    citizen_id: options.Citizen
+    max_chars: Annotated[int, typer.Option(help="Characters of the answer; 70 % for direct hits.")] = 8000
+    as_of_time: options.AsOf = None
+    known_at: options.KnownAt = None
+    query_levels: options.Levels = None
+    collectives: options.Collectives = None
+    filters: options.Filter = None
+    plurality: options.Plural = False
+    as_json: options.AnswerAsJson = False
+
+
+@bind.command(app, _Associate)
+def associate(given: _Associate) -> None:
     """Find memories by words, then follow their tags and links; no vectors."""
-    fields = {
-        "query_text": question,
-        "citizen_id": citizen,
-        "max_chars": max_chars,
-        "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_known_at(known_at),
-        "query_levels": options.upper(level),
-        "collectives": collective,
-        "filters": options.parse_filters(filter_),
-        "plurality": {} if plural else None,
-    }
-    request = support.validate(TagWalk, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.answer_question(ctx, request, walk), show, as_json=as_json)
+    answer = support.answer_question(given.ctx, given.request(TagWalk), walk)
+    support.print_answer(answer, show, as_json=given.as_json)
 
 
 def show(answer: Associations, console: Console) -> None:

@@ -48,7 +48,7 @@ class _Feedback(bind.Options):
     query_text: Annotated[
         str | None,
         typer.Argument(
-            metavar="[QUESTION]", help="The question as it was asked; without one, what was said is listed."
+            metavar="QUESTION", help="The question as it was asked; without one, what was said is listed."
         ),
     ] = None
     citizen_id: options.Citizen

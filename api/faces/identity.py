@@ -31,8 +31,9 @@ from schemas.base import (
 from schemas.mind.state import Felt
 from substrate.language.text import count_of
 
-OPTIONS: Final = {**options.QUESTION, "limit": "--limit"}
-
+OPTIONS: Final = {
+    "citizen_id": "--citizen", "as_of_time": "--as-of", "known_at": "--known-at", "limit": "--limit",
+}  # fmt: skip
 DIFF_OPTIONS: Final = {"from_time": "--diff", "to_time": "--as-of", "known_at": "--known-at"}
 RULES, FEELINGS = 5, 6
 

@@ -47,7 +47,7 @@ class _Situation(bind.Options):
 @bind.command(app, _Situation)
 def situation(given: _Situation) -> None:
     """Show what an agent of a cycle begins with: state, stimuli, working memory, rules, what changed."""
-    citizen, request = given.citizen_id, given.request(SituationRequest, as_of_time=given.as_of_time)
+    citizen, request = given.citizen_id, given.request(SituationRequest)
     found = support.in_store(
         support.read_settings(given.ctx), lambda deps, now: read_situation(citizen, request, deps, now), citizen
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from api.client import AsyncSubstrate
-from api.client._calls import StateAsOfFields
+from api.client._calls import AsOfFields
 from api.mcp.arguments import Arguments
 from schemas.base import Frozen
 from schemas.memory import Source
@@ -46,7 +46,7 @@ class Tool(NamedTuple):
     extra: bool = False
 
 
-def times_of(given: Timed) -> StateAsOfFields:
+def times_of(given: Timed) -> AsOfFields:
     """The times of a question. `as_of_time` alone asks what was true then, as known now."""
     if given.as_of_time is None:
         return {} if given.known_at is None else {"known_at": given.known_at}

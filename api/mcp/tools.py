@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from api.client import AsyncSubstrate
-from api.client._calls import StateAsOfFields
+from api.client._calls import AsOfFields
 from api.client.conversations import MessageFields
 from api.mcp import answers
 from api.mcp.arguments import (
@@ -76,7 +76,7 @@ async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
             return ToolAnswer(fence(one_line(why)), values)
         return _stream_answer(stream, given.max_tokens, why=why)
     fields = given.model_dump(exclude_none=True, exclude={"max_tokens"})
-    known: StateAsOfFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
+    known: AsOfFields = {} if given.as_of_time is None else {"known_at": ALL_KNOWN}
     stream = await client.wake(**fields, **known, parts=STREAM_PARTS)
     return _stream_answer(stream, given.max_tokens, given.goal or "")
 

@@ -14,6 +14,7 @@ from schemas.base import CitizenId, Identifier, Request
 from schemas.collectives import OfCollective, owner_of
 from schemas.commands import LinkId
 from schemas.errors import NotFound
+from schemas.intention import AsOf
 from schemas.memory import (
     UNREADABLE_REMEDY,
     ConsciousnessNode,
@@ -23,7 +24,7 @@ from schemas.memory import (
     SharedLevel,
     graph_key,
 )
-from schemas.temporal import AskedMoment, Instant, KnownMoment, Scope, to_instant
+from schemas.temporal import Instant
 from substrate.graphs.names import graph_name
 from substrate.store import records
 
@@ -38,22 +39,13 @@ class CitizenRequest(OfCollective):
     citizen_id: CitizenId | None = None
 
 
-class MomentRequest(CitizenRequest):
+class MomentRequest(AsOf, CitizenRequest):
     """Whose memory, and when: now, or at `as_of_time` as known at `known_at` (default: `as_of_time`)."""
-
-    as_of_time: AskedMoment | None = None
-    known_at: KnownMoment | None = None
 
     @property
     def names_moment(self) -> bool:
         """True when either time is given."""
         return self.as_of_time is not None or self.known_at is not None
-
-    def scope(self, now: Instant) -> Scope:
-        """The moment to read at; `now` stands in for times that are left out."""
-        as_of = None if self.as_of_time is None else to_instant(self.as_of_time)
-        known_at = None if self.known_at is None else to_instant(self.known_at)
-        return Scope.resolve(as_of, known_at, now)
 
 
 class MemoryAddress(NamedTuple):

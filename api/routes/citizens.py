@@ -19,11 +19,12 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
 from schemas.commands import EraseCitizen, ErasureReport
+from schemas.intention import AsOf
 from schemas.memory import Level, collective_of
-from schemas.mind.state import CitizenPage, CitizenState, StateAsOf, StateChange
+from schemas.mind.state import CitizenPage, CitizenState, StateChange
 from schemas.operation import ERASES, AsCitizen, Called, May, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
-from schemas.temporal import KnownMoment, Scope, to_instant
+from schemas.temporal import KnownMoment, to_instant
 
 
 class ExportRequest(Request):
@@ -43,14 +44,13 @@ async def listed(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> C
     )
 
 
-async def state(citizen_id: CitizenId, query: StateAsOf, runtime: OpenRuntime, now: Now) -> CitizenState:
+async def state(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now) -> CitizenState:
     """The energy, emotions and goal of a citizen, now or at a moment.
 
     What nobody set is derived from the memories of the days before: then `derived` is true and `sources` names
     them. `Substrate-Notes` lists what was assumed.
     """
-    scope = Scope.resolve_datetimes(query.as_of_time, query.known_at, now)
-    return await citizen.felt_state(citizen_id, runtime.deps, scope, now)
+    return await citizen.felt_state(citizen_id, runtime.deps, query.scope(now), now)
 
 
 async def set_state(

@@ -6,12 +6,12 @@ from typing import Final
 
 from api.dependencies import Now, OpenRuntime
 from orchestration.features.identity.flow import read_identity
-from orchestration.features.identity.values import AsOf, Identity, WhoIs
+from orchestration.features.identity.values import Identity, IdentityPage, WhoIs
 from schemas.base import CitizenId
 from schemas.operation import Called, Operation, citizen_may, group
 
 
-async def who(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now) -> Identity:
+async def who(citizen_id: CitizenId, query: IdentityPage, runtime: OpenRuntime, now: Now) -> Identity:
     """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes

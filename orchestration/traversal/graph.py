@@ -185,12 +185,8 @@ def density(nodes: int, edges: int) -> float:
     return edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
 
 
-def hub_nodes(edges: Iterable[GraphEdge]) -> tuple[str, ...]:
-    """The ids of the 5 memories with the most links to others, 3 links or more; equal ones by level and id."""
-    return tuple(node_id for _, node_id in _hubs(edges))
-
-
 def _hubs(edges: Iterable[GraphEdge]) -> list[Identity]:
+    """The 5 memories with the most links to others, 3 links or more; equal ones by level and id."""
     ends = [(edge.graph_key, edge.source_id, edge.target_id) for edge in edges if edge.source_id != edge.target_id]
     degree = Counter((level, source) for level, source, _ in ends)
     degree.update((level, target) for level, _, target in ends)

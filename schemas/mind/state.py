@@ -19,7 +19,7 @@ from schemas.base import (
     rewrite_map_schema,
 )
 from schemas.memory import Source
-from schemas.temporal import AskedMoment, KnownMoment, Moment
+from schemas.temporal import Moment
 from schemas.wave_signal import CHANNELS, Channel, WindowItem
 
 Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=False)]
@@ -254,13 +254,6 @@ class StateChange(Request):
     reality_pressure: Unit | None = None
     valid_at: Moment | None = None
     source: Source = Source.CITIZEN
-
-
-class StateAsOf(Request):
-    """`as_of_time` sets both time axes, `known_at` the transaction axis alone."""
-
-    as_of_time: AskedMoment | None = None
-    known_at: KnownMoment | None = None
 
 
 class CalibrationScore(Frozen):

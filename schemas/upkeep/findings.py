@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, field_serializer, model_validator
 
 from schemas.base import (
-    AtMost,
-    CitizenId,
     Emotions,
     Frozen,
     Identifier,
@@ -19,7 +17,7 @@ from schemas.base import (
     Unit,
     Whole,
 )
-from schemas.collectives import CollectiveId, GraphRequest
+from schemas.collectives import GraphRequest, GraphsRequest
 from schemas.commands import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Collective, GraphKey, InGraph, Level, ResolutionState, graph_key
@@ -156,7 +154,7 @@ class SweepReport(InGraph, Frozen):
     seconds: float = 0.0
 
 
-class SweepRequest(Request):
+class SweepRequest(GraphsRequest):
     """The graphs to check. Without `levels`: N2, N3, and N1 when a citizen is named.
 
     `findings_per_kind` limits the findings of each kind that are listed; all are counted. With `limit` the answer
@@ -165,21 +163,12 @@ class SweepRequest(Request):
     links that end at them, are found only without a limit.
     """
 
-    citizen_id: CitizenId | None = None
-    levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
-    collective: CollectiveId | None = None
     findings_per_kind: Annotated[Whole, Field(ge=0, le=1000)] = 100
     limit: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     after: Annotated[str, Field(pattern=r"^N[123](:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?:\d{1,15}$")] | None = None
 
     @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Self:
-        if self.collective is not None and self.levels is None:
-            self.__dict__["levels"] = (Level.N2,)
-        if self.collective is not None and self.levels != (Level.N2,):
-            raise ValueError("a collective is on level N2 alone: leave levels out")
-        if self.levels and Level.N1 in self.levels and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
+    def _goes_on_in_batches(self) -> Self:
         if self.after is not None and self.limit is None:
             raise ValueError("after continues a sweep in batches: give its limit too")
         return self

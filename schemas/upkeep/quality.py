@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from schemas.base import CitizenId, Frozen, Request, Unit
-from schemas.collectives import CollectiveId, check_collective
+from schemas.base import Frozen, Unit
+from schemas.collectives import AnyGraphRequest
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Collective, GraphKey, InGraph, Level, graph_key
 from schemas.upkeep.findings import Kind, Severity
@@ -51,25 +51,13 @@ class QualitySeries(InGraph, Frozen):
     fallen_from: Grade | None = None
 
 
-class QualityRequest(Request):
+class QualityRequest(AnyGraphRequest):
     """Whose quality. Without `level`: N2, N3, and N1 when a citizen is named.
 
     `limit`: the newest of each graph.
     """
 
-    citizen_id: CitizenId | None = None
-    level: Level | None = None
-    collective: CollectiveId | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_SUMMARIES)] = 100
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Self:
-        if self.collective is not None and self.level is None:
-            self.__dict__["level"] = Level.N2
-        check_collective(self.level, self.collective)
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
     def chosen(self) -> tuple[GraphKey, ...]:
         """The graphs that are asked for."""

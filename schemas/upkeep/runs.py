@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from schemas.base import AtMost, CitizenId, Flag, Frozen, Request
-from schemas.collectives import CollectiveId, check_collective
+from schemas.base import AtMost, Flag, Frozen, Request
+from schemas.collectives import AnyGraphRequest, GraphsRequest
 from schemas.memory import Collective, InGraph, Level
 
 JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
@@ -46,25 +46,12 @@ class Run(InGraph, Frozen):
     """The first changes in words: what a dry run would do."""
 
 
-class RunRequest(Request):
+class RunRequest(GraphsRequest):
     """Run jobs now. Without `jobs`: those that are switched on. Without `levels`: N1 of the citizen when one is
     named, else all levels. With `dry_run` nothing is stored, and the answer shows what would change."""
 
     jobs: Annotated[tuple[JobName, ...], Field(min_length=1), AtMost(16)] | None = None
-    citizen_id: CitizenId | None = None
-    levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
-    collective: CollectiveId | None = None
     dry_run: Flag = False
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Self:
-        if self.collective is not None and self.levels is None:
-            self.__dict__["levels"] = (Level.N2,)
-        if self.collective is not None and self.levels != (Level.N2,):
-            raise ValueError("a collective is on level N2 alone: leave levels out")
-        if self.levels and Level.N1 in self.levels and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
 
 class JobInfo(Frozen):
@@ -89,23 +76,11 @@ class RunsAnswer(Frozen):
     jobs: tuple[JobInfo, ...] = ()
 
 
-class RunsQuery(Request):
+class RunsQuery(AnyGraphRequest):
     """Which runs to list. Without `citizen_id` and `level`: those of all graphs."""
 
-    citizen_id: CitizenId | None = None
-    level: Level | None = None
-    collective: CollectiveId | None = None
     job: JobName | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
-
-    @model_validator(mode="after")
-    def _personal_needs_a_citizen(self) -> Self:
-        if self.collective is not None and self.level is None:
-            self.__dict__["level"] = Level.N2
-        check_collective(self.level, self.collective)
-        if self.level is Level.N1 and self.citizen_id is None:
-            raise ValueError("level N1 is personal: name its citizen_id")
-        return self
 
 
 class OwnUpkeep(Request):

@@ -41,6 +41,16 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     Without such entities the answer has a note. Raises InvalidRequest for an invalid cursor.
     """
     page = _page_start(request, now)
+    if request.cursor is not None:
+        return await _read_page(request, page, deps, now)
+    identity, calibration = await asyncio.gather(
+        _read_page(request, page, deps, now),
+        deps.features.read("calibration", request.citizen_id, deps, page.scope),
+    )
+    return identity.model_copy(update={"calibration": calibration})
+
+
+async def _read_page(request: WhoIs, page: _IdentityPage, deps: Deps, now: Instant) -> Identity:
     scope = page.scope
     view = await open_view(request.citizen_id, (Level.N1,), scope, deps, now=now)
     entities: tuple[IdentityEntity, ...] = ()
@@ -78,11 +88,6 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         temperament=own.temperament,
         entities=entities,
         state=state,
-        calibration=(
-            await deps.features.read("calibration", request.citizen_id, deps, scope)
-            if request.cursor is None
-            else None
-        ),
         next=next_cursor,
         notes=notes,
     )
@@ -104,7 +109,9 @@ async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, 
         WhoIs(citizen_id=citizen_id, as_of_time=moment, known_at=asked.known_at, limit=MOST_COMPARED)
         for moment in moments
     ]
-    before, after = await asyncio.gather(*(read_identity(question, deps, now) for question in questions))
+    before, after = await asyncio.gather(
+        *(_read_page(question, _page_start(question, now), deps, now) for question in questions)
+    )
     notes = [*asked.notes, *(f"at `from`: {note}" for note in before.notes)]
     notes += [f"at `to`: {note}" for note in after.notes]
     full = any(len(one.entities) == MOST_COMPARED or len(one.values) == MOST_COMPARED for one in (before, after))
@@ -114,7 +121,7 @@ async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, 
 
 def _page_start(request: WhoIs, now: Instant) -> _IdentityPage:
     if request.cursor is None:
-        scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
+        scope = request.scope(now)
         return _IdentityPage(EntityPosition(), 0, scope)
     appearances, name, node_id, shown, valid, known = decode_cursor(request.cursor, int, str, str, int, int, int)
     return _IdentityPage(EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known))

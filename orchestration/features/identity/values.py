@@ -14,17 +14,16 @@ from schemas.base import (
     Request,
 )
 from schemas.field_names import ALIASES, Names
+from schemas.intention import AsOf
 from schemas.mind.state import CalibrationScore, CitizenState
 from schemas.paging import Cursor, Paged
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment
 
 
-class AsOf(Request):
-    """`as_of_time` sets both time axes, `known_at` the transaction axis alone; `limit` counts entities."""
+class IdentityPage(AsOf):
+    """A page of the entities of an identity at a moment; `limit` counts entities."""
 
-    as_of_time: AskedMoment | None = None
-    known_at: KnownMoment | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     cursor: Cursor = None
 
@@ -42,7 +41,7 @@ class Between(Request):
     known_at: KnownMoment | None = None
 
 
-class WhoIs(AsOf):
+class WhoIs(IdentityPage):
     """A question about the identity of a citizen."""
 
     citizen_id: CitizenId

@@ -66,19 +66,24 @@ class Shared(InGraph, Frozen):
     contested: tuple[Contest, ...] = ()
 
 
-class Withdraw(InGraph, Request):
-    """Take back what the citizen said against a shared memory."""
+class OnSharedLevel(InGraph, Request):
+    """A request about a shared level, or a collective of N2."""
 
-    command_id: Identifier | None = None
-    citizen_id: CitizenId
     level: SharedLevel = Level.N2
     collective: CollectiveId | None = None
-    id: Identifier
 
     @model_validator(mode="after")
     def _check_collective(self) -> Self:
         check_collective(self.level, self.collective)
         return self
+
+
+class Withdraw(OnSharedLevel):
+    """Take back what the citizen said against a shared memory."""
+
+    command_id: Identifier | None = None
+    citizen_id: CitizenId
+    id: Identifier
 
 
 class ContestRequest(Withdraw):
@@ -98,18 +103,11 @@ class Contested(InGraph, Frozen):
     contested: tuple[Contest, ...] = ()
 
 
-class ContestedQuery(InGraph, Paged):
+class ContestedQuery(OnSharedLevel, Paged):
     """A page of what is contested on a level; optionally what `by` contests, or what `author` wrote."""
 
-    level: SharedLevel = Level.N2
-    collective: CollectiveId | None = None
     by: CitizenId | None = None
     author: CitizenId | None = None
-
-    @model_validator(mode="after")
-    def _check_collective(self) -> Self:
-        check_collective(self.level, self.collective)
-        return self
 
 
 class ContestedPage(Frozen):

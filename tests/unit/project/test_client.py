@@ -1,0 +1,10 @@
+"""The calls of the clients are what `scripts/client.py` writes from the operations."""
+
+from __future__ import annotations
+
+from api.routes.operations import AFTER, BEFORE
+from scripts.client import WRITTEN, module
+
+
+def test_the_calls_of_the_clients_are_those_of_the_operations() -> None:
+    assert WRITTEN.read_text("utf-8") == module((*BEFORE, *AFTER)), "run `python -m scripts.client`"
