@@ -8,7 +8,7 @@ from rich.text import Text
 from api.cli import support
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.settings import Settings
-from schemas.upkeep import ReembedReport
+from schemas.upkeep.findings import ReembedReport
 from substrate.language.text import count_of
 
 EXIT_INTERRUPTED = 130

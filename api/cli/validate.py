@@ -13,13 +13,22 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.stream_text import describe_grade
 from orchestration.upkeep.findings import SEVERITY
-from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.repair import run_repair
+from orchestration.upkeep.sweep import read_quality, sweep_and_keep
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import Settings
-from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
-from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries
+from schemas.upkeep.findings import (
+    MOST_SUMMARIES,
+    Finding,
+    Kind,
+    QualityAnswer,
+    QualitySeries,
+    RepairOutcome,
+    SweepAnswer,
+    SweepReport,
+    SweepRequest,
+)
 from substrate.language.text import count_of
 
 EXIT_ERRORS_FOUND: Final = 5

@@ -36,8 +36,7 @@ from orchestration.features.withholding.values import (
     SetPolicy,
 )
 from schemas.collectives import CollectivePage
-from schemas.commands.base import WriteReceipt
-from schemas.commands.erasure import EraseCitizen, EraseEpisode, ErasureReport
+from schemas.commands import EraseCitizen, EraseEpisode, ErasureReport, WriteReceipt
 from schemas.intention import (
     EmotionsMatch,
     Filters,
@@ -62,6 +61,7 @@ from schemas.temporal import TemporalMode
 from schemas.upkeep.findings import (
     ApplyCommand,
     CloseRecord,
+    QualityAnswer,
     ReEmbed,
     RepairOutcome,
     RepairRequest,
@@ -71,7 +71,6 @@ from schemas.upkeep.findings import (
     SweepRequest,
 )
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
-from schemas.upkeep.quality import QualityAnswer
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer
 from schemas.wave_signal import Relation, Resonances, Resonate, Weights, WindowItem
 

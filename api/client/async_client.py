@@ -42,7 +42,7 @@ from schemas.commands import (
     Unrelate,
     WriteReceipt,
 )
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, ValidationResult
 from schemas.responses import (
     LinkHistory,
     LinkPage,
@@ -51,7 +51,6 @@ from schemas.responses import (
     ReceiptList,
 )
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
-from schemas.validation import ValidationResult
 
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""

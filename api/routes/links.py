@@ -13,7 +13,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
 from api.routes.revisions import RevisionRoute, add_revision_routes
 from api.security.permissions import of_record, requires
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship, describe_unreadable
 from schemas.operation import COMMANDS, graph_may

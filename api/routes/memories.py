@@ -21,7 +21,7 @@ from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
 from api.routes.revisions import RevisionBody, RevisionRoute, add_revision_routes, command_at
 from api.security.permissions import of_record, requires
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from schemas.commands import (
     Correct,
     EraseMemory,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 from fastapi import Body
 
 from orchestration.validation import validate_consciousness_link
+from schemas.memory import ValidationResult
 from schemas.operation import ANY_KEY, Called, Operation, group
-from schemas.validation import ValidationResult
 
 
 async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationResult:

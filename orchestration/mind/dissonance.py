@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
 from schemas.memory import ConsciousnessNode, GraphKey
-from schemas.stream_parts import RecurringCorrection, TemporalDissonance
+from schemas.stream import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
 from substrate.bitemporal import UNDONE
 from substrate.store.rows import QUARANTINED

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from orchestration.features.appetite import formulas
 from orchestration.features.appetite.formulas import nearness
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
-from orchestration.mind.decay import effective_energy
+from orchestration.mind.energy import effective_energy
 from orchestration.question.planned_times import read_planned_times
 from orchestration.question.reading import ASKING
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval

@@ -14,7 +14,7 @@ from orchestration.features.sharing.copies import Copying
 from orchestration.features.sharing.queries import LinkAt
 from orchestration.features.sharing.values import Share, Shared
 from orchestration.identifiers import copy_id
-from orchestration.writing import atomic, authorship
+from orchestration.writing import atomic, changes
 from orchestration.writing.changes import Refusal
 from orchestration.writing.receipts import refuse
 from schemas.commands import Remember, Writer, WriteReceipt
@@ -96,8 +96,8 @@ async def _read_original(flow: _Flow, writer: Writer) -> Record:
     if not record.valid.start <= flow.now < record.valid.end:
         raise Conflict(f"{request.id} does not hold now", remedy="Only what holds now can be shared.")
     author = record.content.get("author")
-    if not authorship.may_change_as(writer, author, level_of(flow.key)):
-        raise NotAuthor(authorship.author_fault(request.id, author, writer))
+    if not changes.may_change_as(writer, author, level_of(flow.key)):
+        raise NotAuthor(changes.author_fault(request.id, author, writer))
     return record
 
 

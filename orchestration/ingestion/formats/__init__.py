@@ -13,7 +13,7 @@ from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
     chatgpt,
     claude,
-    commands,
+    command_files,
     graphiti,
     html_page,
     locomo,
@@ -58,7 +58,7 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (notebook.TEXT, notebook.parse_texts),
     (html_page.FORM, html_page.parse),
     (pdf.FORM, pdf.parse),
-    (commands.FORM, commands.parse),
+    (command_files.FORM, command_files.parse),
     (locomo.FORM, locomo.parse),
     (graphiti.FORM, graphiti.parse),
     (mem0.FORM, mem0.parse),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from orchestration.ingestion.formats.commands import (
+from orchestration.ingestion.formats.command_files import (
     CommandFields,
     elements,
     parse_foreign,

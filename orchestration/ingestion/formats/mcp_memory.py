@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, Final
 
 from orchestration.identifiers import identifier
-from orchestration.ingestion.formats.commands import (
+from orchestration.ingestion.formats.command_files import (
     LINK_PARTS,
     CommandFields,
     elements,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from orchestration.ingestion.formats.commands import CommandFields, elements, parse_foreign
+from orchestration.ingestion.formats.command_files import CommandFields, elements, parse_foreign
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import JSON, Format, Reader, is_citizen_id, short_name
 

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
 from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name

@@ -1,6 +1,6 @@
 """Files that become commands: those of `commands`, and of other memory systems. Pure.
 
-`commands`: JSON lines of commands, as `schemas.commands.memories` defines them.
+`commands`: JSON lines of commands, as `schemas.commands` defines them.
 """
 
 from __future__ import annotations
