@@ -110,17 +110,15 @@ def relative_potential(
     given: list[float] = []
     greatest: list[float] = []
     for link in filter(tells_work, links):
-        weight = 1.0 if places is None else 1.0 / (1.0 + _place(link, places))
+        weight = 1.0
+        if places is not None:
+            source, target = (link.graph_key, link.source_id), (link.graph_key, link.target_id)
+            weight = 1.0 / (1.0 + min(places.get(source, len(places)), places.get(target, len(places))))
         transfer = weight * relationship_transfer(link)
         given.append(transfer)
         greatest.append(transfer / MULTIPLIERS[link.resolution_state] * MOST_MULTIPLIED)
     whole = math.fsum(greatest)
     return min(1.0, math.fsum(given) / whole) if whole > 0.0 else NEUTRAL
-
-
-def _place(link: ConsciousnessRelationship, places: Mapping[Identity, int]) -> int:
-    ends = ((link.graph_key, link.source_id), (link.graph_key, link.target_id))
-    return min(places.get(end, len(places)) for end in ends)
 
 
 def energy_shares(links: Iterable[ConsciousnessRelationship]) -> list[EnergyShare]:
