@@ -19,7 +19,7 @@ from schemas.commands import ChangeCommand, Command, Relate, Remember
 from schemas.errors import Conflict, InvalidRequest
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.names import graph_name
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 
 AT_ONCE: Final = 200
 """Commands after which the clock of the graph is read again."""

@@ -27,11 +27,9 @@ from substrate.cypher.fragments import (
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
-from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.newest import find_newest
-from substrate.store.search import FoundRow
-from substrate.store.state_reads import read_each_for_state, read_for_state, state_query
+from substrate.store.search import FoundRow, filter_values
+from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
