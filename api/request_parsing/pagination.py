@@ -34,9 +34,9 @@ from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import ALL_KNOWN, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import listing, reader
+from substrate.store.filters import filter_values
 from substrate.store.rows import link_record, memory_record
 from substrate.store.runs import name_runs
-from substrate.store.search import filter_values
 
 type _Rows = Sequence[Sequence[Any]]
 

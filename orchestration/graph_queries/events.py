@@ -20,7 +20,7 @@ from orchestration.ranking.texts import MOST_READ_FOR_DAYS as MOST_READ
 from schemas.memory import GraphKey
 from schemas.temporal import Period, to_datetime, to_instant
 from substrate.language.text import stem, stems, words
-from substrate.store.search import EVERY_MEMORY
+from substrate.store.filters import EVERY_MEMORY
 
 TELLING: Final = Reach(12, expanded_hits=0, expanded_anchors=0, far=0)
 """How many memories may tell of the event; nothing is followed from them."""

@@ -15,10 +15,11 @@ from schemas.memory import GENERALISATION
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import Record, RecordName
 from substrate.graphs.graph import GraphTarget
+from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
 from substrate.store.neighbours import EVERY, NearLink, Neighbourhood, Neighbours
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import EVERY_MEMORY, SCORE, THIN_NAME, FoundRow
+from substrate.store.search import SCORE, THIN_NAME, FoundRow
 
 AHEAD = 6
 """This many memories between are looked at together for a second link: the strongest may be hubs."""

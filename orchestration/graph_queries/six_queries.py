@@ -23,7 +23,8 @@ from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.language.text import name_key, search_form, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
-from substrate.store.search import EVERY_MEMORY, ID, NODE_START, felt_values, filter_values
+from substrate.store.filters import EVERY_MEMORY, felt_values, filter_values
+from substrate.store.search import ID, NODE_START
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""

@@ -30,6 +30,7 @@ from schemas.wave_signal import CHANNELS, Channel, Resonance, Resonances, Resona
 from substrate.emotions import emotion_vector, kindred
 from substrate.graphs.graph import Search
 from substrate.language.text import stems
+from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.resonance import (
     RESONATE_FITTING_NOW,
     RESONATE_FITTING_THEN,
@@ -39,7 +40,6 @@ from substrate.store.resonance import (
     read_resonances,
     resolve_names,
 )
-from substrate.store.search import GENERALISED, filter_values
 from substrate.store.surroundings import read_names
 
 MIN_CANDIDATES: Final = 60

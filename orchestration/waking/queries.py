@@ -22,7 +22,7 @@ from substrate.emotions import emotion_vector, normal_emotions
 from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.language.text import query_words
 from substrate.store import waking as store
-from substrate.store.search import EVERY_MEMORY, filter_values
+from substrate.store.filters import EVERY_MEMORY, filter_values
 from substrate.store.waking import WakingQueries
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY

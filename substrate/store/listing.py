@@ -13,7 +13,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import fits, found_columns, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.search import GENERALISED, UNFILTERED
+from substrate.store.filters import GENERALISED, UNFILTERED
 
 MEMORIES_A_READ: Final = 500
 

@@ -14,7 +14,7 @@ from schemas.temporal import Scope
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import listing, reader
-from substrate.store.search import filter_values
+from substrate.store.filters import filter_values
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, stored
 
 CROWD = 60

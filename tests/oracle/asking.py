@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from schemas.temporal import END_OF_TIME, to_datetime, to_instant
-from substrate.store.search import UNFILTERED
+from substrate.store.filters import UNFILTERED
 from tests.oracle.held import Window, ever, moment, present
 from tests.oracle.histories import NAMES, Act, Forget, Instant, Question
 from tests.oracle.telling import Telling

@@ -30,8 +30,8 @@ from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.language.text import count_of, query_words, stem
 from substrate.store.derived import count_carriers, read_made
+from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
-from substrate.store.search import filter_values
 
 POOL: Final = 250
 """At most this many candidates in each phase and level."""

@@ -18,7 +18,7 @@ from substrate.cypher.fragments import HUB, MOST_FELT, degree_now, fits, found_c
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
-from substrate.store.search import filter_values
+from substrate.store.filters import filter_values
 from substrate.store.state_reads import find_newest
 
 POOL: Final = 200

