@@ -377,9 +377,9 @@ THIN_NAME: Final = 2
 
 
 class FoundRow(list[Any]):
-    """A row of a search, as `substrate.store.search` has it, with the kept records that it was made of.
+    """A row of a query with the kept records that it was made of; `link` is None in a row of a start.
 
-    `first`: the columns before the record of the link; `link` is None in a row of a start.
+    `first`: the columns before `LINK_START`.
     """
 
     __slots__ = ("link", "memory")
