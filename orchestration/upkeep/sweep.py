@@ -66,12 +66,12 @@ from schemas.upkeep.findings import (
     SweepRequest,
 )
 from substrate.connection.errors import GraphMissing
-from substrate.graphs import filling, orphans
+from substrate.graphs import filling
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import note_adapter, read_stamp
 from substrate.store import passages, reader, upkeep
-from substrate.store import quality as store
+from substrate.store import runs as store
 from substrate.store.upkeep import MemoryRow, RecordRow, Share
 
 REST: Final = 2.0
@@ -272,7 +272,7 @@ async def finish_sweep(run: Sweep) -> SweepReport:
 
 async def _find_strays(run: Sweep) -> None:
     if run.repairable:
-        await orphans.drop_orphans(run.graph)
+        await filling.drop_orphans(run.graph)
         await filling.fill(run.graph, run.dimension)
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 

@@ -27,7 +27,7 @@ from schemas.memory import Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Period, to_datetime
 from substrate.bitemporal import OpenRecords, Record
 from substrate.store.rows import StoredReceipt
-from substrate.store.work_links import RESOLVED_BY, WORK, WorkLink, WorkState
+from substrate.store.threads import RESOLVED_BY, WORK, WorkLink, WorkState
 
 RESOLVED: Final = ResolutionState.RESOLVED
 _UNKNOWN: Final = WorkState("", frozenset())
