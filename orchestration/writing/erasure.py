@@ -95,7 +95,7 @@ async def erase(
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
         present = {each for each in (target, *also) if await _exists(each, connection)}
         exists = target in present
-        digests = {each.digest() for each in (target, *also, *beside)}
+        digests = set(map(ErasureTarget.digest, (target, *also, *beside)))
         noted = await unfinished_erasures.read_notes(connection)
         notes = {name: note for name, note in noted.items() if note.digest in digests}
         is_unknown = not (exists or own_mark or notes)

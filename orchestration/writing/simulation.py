@@ -117,7 +117,7 @@ def needed_memories(
 def needed_links(named: Sequence[NamedCommand]) -> list[str]:
     """The ids of the links that the commands write to, each once, in order."""
     link_ids = {command_rows.identity(*command) for command in named if command.command.subject == "link"}
-    return sorted(link_id for link_id in link_ids if link_id)
+    return sorted(filter(None, link_ids))
 
 
 class Simulation:

@@ -7,7 +7,7 @@ known at any time, and is not written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -318,12 +318,10 @@ def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: Transact
             _add_memory(chain, vectors, changed)
         else:
             changed.links.append(_link_changes(chain))
-        carried = chain.carried
-        pending = [record for record in chain.records.values() if record is not carried and is_open(record)]
-        changed.pending_until = max([changed.pending_until, *(record.valid.end for record in pending)])
-        times = (record.valid for record in chain.records.values() if is_open(record))
-        changes = (changes_until(valid.start, valid.end, changed.at) for valid in times)
-        changed.changes_until = max([changed.changes_until, *changes])
+        for record in filter(is_open, chain.records.values()):
+            changed.changes_until = max(changed.changes_until, changes_until(*record.valid, changed.at))
+            if record is not chain.carried:
+                changed.pending_until = max(changed.pending_until, record.valid.end)
 
 
 def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows) -> None:
@@ -331,14 +329,16 @@ def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows)
     carried = chain.carried
     assert carried is not None
     past_before = before.past
-    moved_to_past = [record for version, record in after.past.items() if version not in past_before]
-    closed_in_past = [
-        record for version, record in after.past.items() if past_before.get(version, record) != record
-    ]
-    changed.past += _past_rows(chain, moved_to_past, vectors)
-    changed.closing += [
-        {"id": chain.id, "version": record.version, "marks": _marks(record)} for record in closed_in_past
-    ]
+    by_origin: dict[int, dict[str, Any]] = {}  # records of the same content share a node with their vectors
+    for version, record in after.past.items():
+        if version not in past_before:
+            row = by_origin.setdefault(
+                chain.origins[version], {**_content_row(chain, record, vectors), "records": []}
+            )
+            row["records"].append({"marks": _marks(record)})
+        elif past_before[version] != record:
+            changed.closing.append({"id": chain.id, "version": version, "marks": _marks(record)})
+    changed.past += by_origin.values()
     if before.carried != after.carried or carried != before.records.get(carried.version):
         row = {**_content_row(chain, carried, vectors), "marks": _marks(carried)}
         (changed.new if chain.stored is None else changed.carried).append(row)
@@ -347,24 +347,11 @@ def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows)
     changed.touched.append({"id": chain.id, "versions": after.last_version})
     was = before.records.get(before.carried or 0)
     was_open = was is None or is_open(was)
-    if was_open and not is_open(carried):
-        changed.withdrawn.append(chain.id)
-    if not was_open and is_open(carried):
-        changed.restored.append(chain.id)
+    if was_open != is_open(carried):
+        (changed.withdrawn if was_open else changed.restored).append(chain.id)
     tags = records.stored_tag_names(carried.content)
     if tags != ([] if was is None else records.stored_tag_names(was.content)):
         changed.tagged.append({"id": chain.id, "tags": tags})
-
-
-def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -> list[dict[str, Any]]:
-    """One row for each content: records of the same content share a node with their vectors."""
-    by_origin: dict[int, dict[str, Any]] = {}
-    for record in moved:
-        origin = chain.origins[record.version]
-        if origin not in by_origin:
-            by_origin[origin] = {**_content_row(chain, record, vectors), "records": []}
-        by_origin[origin]["records"].append({"marks": _marks(record)})
-    return list(by_origin.values())
 
 
 def _content_row(chain: VersionChain, record: Record, vectors: Vectors) -> dict[str, Any]:
