@@ -126,10 +126,8 @@ class Connection:
         self._writing_lines = Lines(self._writing, WRITES_AT_ONCE, shared["socket_timeout"])
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
-        """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns.
-
-        Raises GraphMissing, StoreTimeout, Unavailable or Fault.
-        """
+        """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns. Raises
+        GraphMissing, StoreTimeout, Unavailable or Fault."""
         words = self.reading(graph, query, header, timeout_ms)
         reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return reply[1] if len(reply) > 1 else []

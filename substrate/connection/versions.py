@@ -11,10 +11,8 @@ from substrate.connection.errors import translate_error
 
 
 async def server_versions(socket: Path) -> dict[str, str]:
-    """Versions of the server that listens at a unix socket (`redis`) and of each module, as `4.22.1`.
-
-    Raises Unavailable when nothing answers within five seconds.
-    """
+    """Versions of the server that listens at a unix socket (`redis`) and of each module, as `4.22.1`. Raises
+    Unavailable when nothing answers within five seconds."""
     try:
         async with redis.Redis(unix_socket_path=str(socket), decode_responses=True, socket_timeout=5) as client:
             server = await client.info("server")

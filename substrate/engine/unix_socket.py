@@ -71,10 +71,8 @@ def remove_socket(directory: Path) -> None:
 
 
 def place_socket(directory: Path) -> Path:
-    """Choose and record the path of the socket for `directory`. Call it only while holding `engine.lock`.
-
-    Raises OSError when the record or the private directory cannot be written.
-    """
+    """Choose and record the path of the socket for `directory`. Call it only while holding `engine.lock`. Raises
+    OSError when the record or the private directory cannot be written."""
     inside, record = directory / "engine.sock", directory / "engine.where"
     if _fits(inside):
         record.unlink(missing_ok=True)

@@ -283,10 +283,7 @@ class _Joined(NamedTuple):
 
 
 async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
-    """The memories nearest to what the parameter `near` searches, as the rows of `search.THIN`.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """The memories nearest to what the parameter `near` searches, as the rows of `search.THIN`."""
     graph = target.graph
     near = await likeness.nearest(graph.connection, graph.name, values["near"])
     join = _join_names(graph, values, near) if target.is_large else _join(graph, target.reads, values, near)
