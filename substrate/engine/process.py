@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from schemas.errors import EngineFault, StoreDamaged
-from substrate.connection.versions import server_versions
+from substrate.connection.pool import server_versions
 from substrate.engine import checksums
 from substrate.engine import keeper as engine_keeper
 from substrate.engine.data_directory import try_lock, write_private

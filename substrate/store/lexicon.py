@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from schemas.memory import GENERALISED_KEY
-from substrate.connection.kept_reads import WORDS, GraphState, Reads
+from substrate.connection.kept import WORDS, GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import ALONE, SEEN, each_alone, is_statement, told

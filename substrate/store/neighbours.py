@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
-from substrate.connection.kept_reads import GraphState, Reads
+from substrate.connection.kept import GraphRecords, GraphState, Reads, RecordName, name_of
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import GraphRecords, RecordName, name_of
 from substrate.connection.together import together
 from substrate.cypher.fragments import (
     CUT_MARK,

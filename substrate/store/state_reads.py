@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import Filters
 from schemas.temporal import END_OF_TIME, Instant, Scope
-from substrate.connection.kept_reads import GraphState
+from substrate.connection.kept import GraphState
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import SEEN

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
+from substrate.connection.kept import RecordName
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import RecordName
 from substrate.cypher.fragments import (
     each_found_column,
     fits,
