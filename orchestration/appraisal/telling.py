@@ -90,7 +90,13 @@ def _tells(sentence: Sentence, asked: int, *, answers: bool) -> bool:
     """Whether a sentence tells something: beside what it asks from `asked` on, or of its own."""
     words, said = sentence.words, [token.text for token in sentence.tokens]
     if asked == len(said):
-        return _says(" ".join(said), sentence.language, answers=answers)
+        # More than courtesy in one of the clauses, or that something is not known.
+        for clause in _break().split(" ".join(said)):
+            if answers and _pattern("unknown").search(clause):
+                continue
+            if _meaning(_pattern("courtesy").sub(" ", clause).split(), sentence.language):
+                return True
+        return False
     before = _pattern("courtesy").sub(" ", " ".join(said[:asked])).split()
     told = [word for word in _meaning(before, sentence.language) if word not in words["saying"]]
     is_reason = not (words["telling"] | words["own_subjects"]).isdisjoint(before)
@@ -136,16 +142,6 @@ def _tells_beside(asking: Sequence[str], language: Language) -> bool:
         else:
             is_told = word in words["reasons"] or (word in words["opens_told"] and bool(own))
         if place and is_told and not locates and len(_meaning(clause, language)) >= LEAST_TOLD:
-            return True
-    return False
-
-
-def _says(said: str, language: Language, *, answers: bool) -> bool:
-    """Whether one of the clauses of a statement says more than courtesy, or that something is not known."""
-    for clause in _break().split(said):
-        if answers and _pattern("unknown").search(clause):
-            continue
-        if _meaning(_pattern("courtesy").sub(" ", clause).split(), language):
             return True
     return False
 
