@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from orchestration.assembly import fitting
+from orchestration.assembly.budget import budget_of
 from orchestration.dependencies import Deps
 from orchestration.features.appetite.appetite import read_appetite
 from orchestration.features.appetite.readings import ask_wider, decide
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
+from schemas.base import CitizenId
 from schemas.mind.appetite import Decision, IntendRequest
 from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
+
+
+async def send_intended(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now: Instant) -> bytes:
+    """Decide what the appetite leads to, and ask it: 003's autonomous intention, a waking, or nothing."""
+    return fitting.send_intended(await intend(citizen_id, request, deps, now), request, budget_of(request))
 
 
 async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Instant) -> Intended:

@@ -9,7 +9,14 @@ from orchestration.dependencies import Deps
 from orchestration.features.identity.changes import compare_identities
 from orchestration.features.identity.declared_self import DeclaredSelf, read_self
 from orchestration.features.identity.queries import EntityPosition, read_entities
-from orchestration.features.identity.values import Between, Identity, IdentityDiff, IdentityEntity, WhoIs
+from orchestration.features.identity.values import (
+    Between,
+    Identity,
+    IdentityDiff,
+    IdentityEntity,
+    IdentityPage,
+    WhoIs,
+)
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.state import felt_state
 from orchestration.question.reading import ROLES
@@ -33,6 +40,14 @@ class _IdentityPage(NamedTuple):
     after: EntityPosition
     shown: int
     scope: Scope
+
+
+async def who(citizen_id: CitizenId, query: IdentityPage, deps: Deps, now: Instant) -> Identity:
+    """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
+    whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
+    for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
+        whose = whose.with_note(note)
+    return await read_identity(whose, deps, now)
 
 
 async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:

@@ -177,7 +177,10 @@ class _Shape(NamedTuple):
 
 
 async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
-    """The three perspectives on a question. Raises NotFound for an unknown `id`, Unavailable without an answer."""
+    """One question looked at by meaning, by shape and by feeling; no memory stands in two of them (004).
+
+    Raises NotFound for an unknown `id`, Unavailable without an answer.
+    """
     sight = Sight(request, deps, now)
     meaning = await sight.by_meaning()
     nearest = _ordered(meaning)
