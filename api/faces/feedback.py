@@ -18,8 +18,7 @@ from api.mcp.arguments import (
     KnownAtArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
-from orchestration.features.feedback.flow import tell
-from orchestration.features.feedback.kept import list_feedback, take_back
+from orchestration.features.feedback.flow import list_feedback, take_back, tell
 from schemas.base import (
     AtMost,
     Frozen,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.feature import Feature
-from orchestration.features.appetite import appetite, flow
-from orchestration.features.appetite.appetite import pressure_now
+from orchestration.features.appetite import flow
+from orchestration.features.appetite.flow import pressure_now
 from schemas.operation import Called, Operation, citizen_may, group
 from schemas.responses import SentIntended, expand_intended
 
@@ -23,6 +23,6 @@ OPERATIONS: Final = group(
               call=Called(says="Decide what the appetite leads to, and ask it; with `run=False` only the "
                                "decision is told.", once="apply_feedback", reads=expand_intended)),
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
-              ASKS, appetite.read_appetite, call=Called("appetite")),
+              ASKS, flow.read_appetite, call=Called("appetite")),
 )  # fmt: skip
 FEATURE: Final = Feature("appetite", operations=OPERATIONS, sections={"pressure": pressure_now})
