@@ -75,22 +75,16 @@ def _endpoint(operation: Operation) -> Endpoint:
             answer = await run(**arguments)
         if operation.notes:
             add_notes(response_, asked_of(arguments).request, answer)
-        return _response(answer, operation.status, response_)
+        # A value is sent as its JSON, which bytes are already.
+        body = answer.model_dump_json() if isinstance(answer, BaseModel) else answer
+        if not isinstance(body, bytes | str):
+            return answer
+        return Response(body, operation.status, dict(response_.headers), media_type="application/json")
 
     parameters = [_own("response_", Response), _own("caller_", CurrentCaller)]
-    for parameter in signature.parameters.values():
-        if _is_sent(parameter):
-            parameters.append(_sent(parameter, operation))
+    parameters += [_sent(each, operation) for each in signature.parameters.values() if _is_sent(each)]
     endpoint.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return declare(endpoint, may)
-
-
-def _response(answer: Any, status: int, noted: Response) -> Any:
-    """The answer as it is sent: a value as its JSON, which bytes are already."""
-    body = answer.model_dump_json() if isinstance(answer, BaseModel) else answer
-    if not isinstance(body, bytes | str):
-        return answer
-    return Response(body, status, dict(noted.headers), media_type="application/json")
 
 
 def _own(name: str, kind: Any) -> inspect.Parameter:
