@@ -37,7 +37,7 @@ from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import ALL_KNOWN, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store import listing, reader, records
+from substrate.store import listing, reader
 from substrate.store.filters import filter_values
 from substrate.store.rows import link_record, link_with_ends, memory_record, node
 from substrate.store.runs import name_runs
@@ -168,9 +168,9 @@ class RecordKind[
     noun: str
     name: str
     lists: Callable[[Graph, listing.ListQuery, listing.ListPosition], Awaitable[listing.ListPage]]
-    finds: Callable[[Graph, str, Scope], Awaitable[records.RecordLookup]]
-    follows: Callable[[Graph, str, records.HistoryQuery], Awaitable[Sequence[Row]]]
-    position: Callable[[Row], records.HistoryPosition]
+    finds: Callable[[Graph, str, Scope], Awaitable[reader.RecordLookup]]
+    follows: Callable[[Graph, str, reader.HistoryQuery], Awaitable[Sequence[Row]]]
+    position: Callable[[Row], reader.HistoryPosition]
     shown: Callable[[Row, GraphKey, Instant], Shown]
     record: Callable[[Row, GraphKey, Instant], Any]
     history: type[History]
@@ -231,11 +231,11 @@ class RecordKind[
         graph = await deps.existing_graph(key, request.citizen_id)
         if request.cursor is not None:
             *place, known_to = decode_cursor(request.cursor, int, int, int)
-            position = records.HistoryPosition(*place)
+            position = reader.HistoryPosition(*place)
         else:
-            known_at = min(to_instant(request.known_at or ALL_KNOWN), await records.read_clock(graph, now))
-            known_to, position = known_at + 1, records.HistoryPosition()
-        rows = await self.follows(graph, at.id, records.HistoryQuery(known_to, request.limit + 1, position))
+            known_at = min(to_instant(request.known_at or ALL_KNOWN), await reader.read_clock(graph, now))
+            known_to, position = known_at + 1, reader.HistoryPosition()
+        rows = await self.follows(graph, at.id, reader.HistoryQuery(known_to, request.limit + 1, position))
         if not rows and request.cursor is None:
             exists = (await self.finds(graph, at.id, Scope.current(now))).exists
             raise self._missing(at, exists=exists, remedy=_BEFORE_ALL)
@@ -257,9 +257,9 @@ MEMORIES: Final = RecordKind(
     "memory",
     "memories",
     listing.list_memories,
-    records.read_memory,
-    records.read_history,
-    records.memory_position,
+    reader.read_memory,
+    reader.read_history,
+    reader.memory_position,
     node,
     memory_record,
     MemoryHistory,
@@ -268,9 +268,9 @@ LINKS: Final = RecordKind(
     "link",
     "links",
     listing.list_links,
-    lambda graph, link_id, scope: records.read_link(graph, link_name(link_id), scope),
-    lambda graph, link_id, page: records.read_link_history(graph, link_name(link_id), page),
-    records.link_position,
+    lambda graph, link_id, scope: reader.read_link(graph, link_name(link_id), scope),
+    lambda graph, link_id, page: reader.read_link_history(graph, link_name(link_id), page),
+    reader.link_position,
     link_with_ends,
     link_record,
     LinkHistory,
@@ -286,7 +286,7 @@ async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> 
     names = tag_names(request.filters.tags, request.filters.buckets)
     if not names or request.names_moment:
         return None
-    changed = await records.read_clock(graph, scope.known.start) != scope.known.start
+    changed = await reader.read_clock(graph, scope.known.start) != scope.known.start
     if changed or scope.valid.start < await reader.pending_until(graph):
         return None
     rarest = await reader.rarest_label(graph, names)
@@ -303,7 +303,7 @@ async def _start(
     """
     if request.cursor is None:
         first = request.scope(now)
-        known_at = min(first.known.start, await records.read_clock(graph, now))
+        known_at = min(first.known.start, await reader.read_clock(graph, now))
         return listing.ListPosition(), Scope.at(first.valid.start, known_at), first.known.start
     cursor_name, memory, behind, valid, known_at, asked = decode_cursor(
         request.cursor, str, int, str, int, int, int
