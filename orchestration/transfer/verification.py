@@ -350,24 +350,20 @@ def _check_node(line: Line, carried: Mapping[str, Kept]) -> None:
         raise LineFault(f"its label {str(label)[:40]!r} is not known")
     _check_unique(label, properties)
     if label in STATE_LABELS:
-        _check_state(label, properties)
+        record = states.record_of(properties)
+        _validate("state", lambda: state_record(record))
+        fields = state_fields(record.content)
+        change = {name: value for name, value in fields.items() if name in StateChange.model_fields}
+        _validate("state", lambda: StateChange(**change))
+        if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
+            raise LineFault("its cell does not match its times")
+        if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
+            raise LineFault("the current state has an end")
     if label == STREAM_NOTE:
         unpack(*stored_note_of(properties))
     check = kept.check
     if check is not None:
         _validate(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label).lower(), lambda: check(properties))
-
-
-def _check_state(label: str, properties: Mapping[str, Any]) -> None:
-    record = states.record_of(properties)
-    _validate("state", lambda: state_record(record))
-    fields = state_fields(record.content)
-    change = {name: value for name, value in fields.items() if name in StateChange.model_fields}
-    _validate("state", lambda: StateChange(**change))
-    if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
-        raise LineFault("its cell does not match its times")
-    if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
-        raise LineFault("the current state has an end")
 
 
 def _check_memory(line: Line, level: Level) -> None:
