@@ -29,7 +29,7 @@ from typing import Any, Final
 
 import orjson
 
-from api.cli.demo_story import CITIZEN, read_story, take_in_story
+from api.cli.demo import CITIZEN, read_story, take_in_story
 from api.client.async_client import AsyncSubstrate
 from api.runtime.runtime import open_runtime
 from benchmarks import chat, life

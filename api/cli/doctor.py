@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 import typer
 from rich.text import Text
 
-from api.cli import formatting, support
+from api.cli import formatting, options, support
+from api.cli.program import EXIT_FAULT
 from api.runtime.runtime import open_store
 from orchestration.features.registry import JOBS
 from orchestration.reranking import RERANKED
@@ -64,8 +65,6 @@ PACKAGES: Final = (
 )
 """Packages whose versions matter for a report; the first may be missing in a source tree."""
 
-app = typer.Typer(add_completion=False)
-
 
 class Check(NamedTuple):
     """The result of one check. `remedy` is empty when it passed."""
@@ -76,32 +75,36 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-@app.command()
-def doctor(ctx: typer.Context) -> None:
+class DoctorCommand(options.StoreCommand, name="doctor"):
     """Check the engine, the indexes, the models and the disk, each with its remedy."""
-    settings = support.read_settings(ctx)
-    checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
-    checks += support.run(_check_store(settings))
-    checks.append(_check_upkeep(settings))
-    console = support.output()
-    for check in checks:
-        mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
-        first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
-        for line in Text(formatting.to_line(check.detail)).wrap(console, max(20, console.width - len(first))):
-            line.rstrip()
-            console.print(first + line, soft_wrap=True)
-            first = Text(" " * len(first))
-        if check.remedy:
-            console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow"), soft_wrap=True)
-    wrong = sum(not check.well for check in checks)
-    verdict = "All is well." if not wrong else f"{wrong} of {len(checks)} things need attention."
-    console.print(Text(verdict, "bold red" if wrong else "bold green"))
-    if wrong:
-        raise typer.Exit(1)
+
+    def run(self) -> None:
+        settings, page = self.settings, support.output()
+        checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
+        checks += support.run(_check_store(settings))
+        checks.append(_check_upkeep(settings))
+        for check in checks:
+            mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
+            first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
+            for line in Text(formatting.to_line(check.detail)).wrap(page, max(20, page.width - len(first))):
+                line.rstrip()
+                page.say(first + line)
+                first = Text(" " * len(first))
+            if check.remedy:
+                page.say(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow")
+        wrong = sum(not check.well for check in checks)
+        if wrong:
+            page.fold(f"{wrong} of {len(checks)} things need attention.", "bold red")
+            raise typer.Exit(EXIT_FAULT)
+        page.fold("All is well.", "bold green")
+
+
+def _ill(subject: str, detail: str, remedy: str) -> Check:
+    return Check(subject, detail, well=False, remedy=remedy)
 
 
 def _report_error(subject: str, error: SubstrateError) -> Check:
-    return Check(subject, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
+    return _ill(subject, error.detail, error.remedy or "Read the log of the engine.")
 
 
 def _check_packages() -> list[Check]:
@@ -113,7 +116,7 @@ def _check_packages() -> list[Check]:
             if place:
                 missing.append(name)
     if missing:
-        return [Check("packages", f"not installed: {', '.join(missing)}", well=False, remedy=REINSTALL)]
+        return [_ill("packages", f"not installed: {', '.join(missing)}", REINSTALL)]
     return [Check("packages", ", ".join(packages))]
 
 
@@ -122,14 +125,14 @@ def _check_directory(store: StoreSettings) -> list[Check]:
         return []
     parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
     remedy = "Unless a backup is under way, remove it; the next backup does so too."
-    left = [Check("backup", f"{parts} is part of a backup", well=False, remedy=remedy)] if parts else []
+    left = [_ill("backup", f"{parts} is part of a backup", remedy)] if parts else []
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
         return [Check("data", detail), *left]
     return [
-        Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there."),
+        _ill("data", f"{detail}; {describe_low_space(free)}", "Free some space there."),
         *left,
     ]
 
@@ -141,9 +144,9 @@ def _check_log(store: StoreSettings) -> Check:
     try:
         damages = checksums.compare(store.data.expanduser().absolute())
     except OSError as error:
-        return Check("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
+        return _ill("log", f"cannot be read: {error.strerror}", REMEDY_RIGHTS)
     if damages:
-        return Check("log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE)
+        return _ill("log", "; ".join(damage.description for damage in damages), REMEDY_DAMAGE)
     return Check("log", "matches its checksums, up to the last time they were taken")
 
 
@@ -153,7 +156,7 @@ def _check_upkeep(settings: Settings) -> Check:
     try:
         check_names(named, JOBS)
     except SubstrateError as error:
-        return Check("upkeep", error.detail, well=False, remedy=f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
+        return _ill("upkeep", error.detail, f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
     jobs = describe_jobs(JOBS, named)
     running = ", ".join(job.name for job in jobs if job.runs) or "no job"
     others = ", ".join(job.name for job in jobs if not job.runs)
@@ -167,7 +170,7 @@ async def _check_erasures(connection: Connection) -> list[Check]:
     if not left:
         return []
     remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."
-    return [Check("erasures", f"{left} not finished: files still hold texts", well=False, remedy=remedy)]
+    return [_ill("erasures", f"{left} not finished: files still hold texts", remedy)]
 
 
 async def _check_store(settings: Settings) -> list[Check]:
@@ -211,7 +214,7 @@ async def _check_reranker(setting: str | None) -> list[Check]:
         begun = time.perf_counter()
         await reranker.rank(PROBE, [LONG_TEXT] * RERANKED)
     except Unavailable as error:
-        return [Check("reranker", error.detail, well=False, remedy=QUICKER)]
+        return [_ill("reranker", error.detail, QUICKER)]
     except SubstrateError as error:
         return [_report_error("reranker", error)]
     spent = (time.perf_counter() - begun) * 1000
@@ -229,7 +232,7 @@ async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -
     detail = f"{names}; round trip {trip:.2f} ms"
     if trip < SLOW_TRIP_MS:
         return [Check("engine", detail)]
-    return [Check("engine", detail, well=False, remedy="The engine is slow to answer: look for load on it.")]
+    return [_ill("engine", detail, "The engine is slow to answer: look for load on it.")]
 
 
 async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Check]:
@@ -258,7 +261,7 @@ async def _check_quality(graph: Graph) -> list[Check]:
     detail = f"{graph.name}: the metadata is {last.quality_grade} now; it was {series.fallen_from} within 30 days"
     named = f"--citizen {citizen}" if citizen else f"--level {key}"
     remedy = f"See `substrate validate {named} --trend`, and without --trend what to repair."
-    return [Check("quality", detail, well=False, remedy=remedy)]
+    return [_ill("quality", detail, remedy)]
 
 
 async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Check]:
@@ -270,7 +273,7 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
         stamp = await (graphs.open(name) if stamped else read_stamp(graph))
         if stamp is None:
             if (await archive.count_stored(graph)).labels:
-                return [Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")]
+                return [_ill("graph", f"{name} is not ours", "Remove it from this store.")]
             detail = f"{name}: empty; its first write was broken off, the next one completes it"
             return [Check("graph", detail)]
         counts = await reader.counts(graph)
@@ -287,10 +290,10 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
     checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
     if unreadable:
         detail += f"; {count_of(unreadable, 'map')} cannot be shown"
-        checks = [Check("graph", detail, well=False, remedy=UNREADABLE_REMEDY)]
+        checks = [_ill("graph", detail, UNREADABLE_REMEDY)]
     if stamp.clock > now + CLOCK_AHEAD:
         ahead = (
             f"{name}: a clock was ahead once; what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
         )
-        checks.append(Check("clock", ahead, well=False, remedy=REMEDY_CLOCK))
+        checks.append(_ill("clock", ahead, REMEDY_CLOCK))
     return checks

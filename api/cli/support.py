@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from api.cli import formatting
 from api.cli.program import run_until_stopped
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
-from orchestration.dependencies import Deps
 from orchestration.ingestion.written_times import parse_time
 from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
@@ -39,7 +38,7 @@ from schemas.settings import (
     StoreSettings,
     UpkeepSettings,
 )
-from schemas.temporal import ALL_KNOWN, Instant, check_digits
+from schemas.temporal import ALL_KNOWN, check_digits
 from substrate.engine.loading import Loading
 from substrate.graphs.names import graph_name
 
@@ -52,14 +51,44 @@ _ALIKE = 60.0
 """Similarity in percent from which a known citizen is proposed for an unknown name."""
 
 
-def output() -> Console:
-    """Standard output. It prints plain text, never markup: much of it comes from users."""
-    return Console(highlight=False, markup=False, emoji=False)
+class Sheet(Console):
+    """It prints plain text, never markup: much of it comes from users."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **more)
+
+    def say(self, line: str | Text, style: str = "") -> None:
+        """Print a line as it is, however long."""
+        self.print(Text(line, style) if isinstance(line, str) else line, soft_wrap=True)
+
+    def fold(self, line: str | Text, style: str = "") -> None:
+        """Print a line within the width of the terminal."""
+        self.print(Text(line, style) if isinstance(line, str) else line)
+
+    def notes(self, notes: Iterable[str], style: str = "dim") -> None:
+        """Print each note in a line of its own."""
+        for note in notes:
+            self.fold(f"note: {formatting.to_line(note)}", style)
+
+    def cursor(self, after: str | None) -> None:
+        """Print how the next page is asked for, where there is one."""
+        if after is not None:
+            self.say(f"more: --cursor {after}", "bright_black")
 
 
-def messages() -> Console:
+def output() -> Sheet:
+    """Standard output."""
+    return Sheet()
+
+
+def messages() -> Sheet:
     """Standard error: progress and warnings."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return Sheet(stderr=True)
+
+
+def remark(text: str) -> None:
+    """Say on standard error that there is nothing to print."""
+    messages().fold(text, "bright_black")
 
 
 def read_settings(ctx: typer.Context) -> Settings:
@@ -114,7 +143,7 @@ def report_loading() -> OnLoading:
         nonlocal reported_at
         if loading.seconds >= reported_at + _REPORT_EVERY_S:
             reported_at = loading.seconds
-            messages().print(Text(f"waiting: {loading.describe()}", "bright_black"), soft_wrap=True)
+            messages().say(f"waiting: {loading.describe()}", "bright_black")
 
     return report
 
@@ -190,64 +219,10 @@ def write_json(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_answer[T: BaseModel](answer: T, printer: Callable[[T, Console], None], *, as_json: bool) -> None:
-    """Print an answer as JSON, or by `printer`."""
-    if as_json:
-        write_json(answer.model_dump_json())
-    else:
-        printer(answer, output())
-
-
-class GraphChoice(GraphRequest):
-    """One graph: a level, and on N1 the citizen."""
-
-
-class MemoryQuestion(Protocol):
-    """A question to a citizen's memory."""
-
-    @property
-    def citizen_id(self) -> str: ...
-
-    @property
-    def query_levels(self) -> Collection[Level]: ...
-
-
 def writer_of(request: GraphRequest) -> Writer:
     """Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward."""
     is_author = request.level is not Level.N1 and request.citizen_id is not None
     return Writer(author=request.citizen_id, steward=False) if is_author else Writer()
-
-
-def answer_question[Q: MemoryQuestion, A](
-    ctx: typer.Context, question: Q, answer: Callable[[Q, Deps, Instant], Awaitable[A]]
-) -> A:
-    """Raises NotFound when the citizen is unknown."""
-    of = question.citizen_id if Level.N1 in question.query_levels else None
-    return in_store(read_settings(ctx), partial(answer, question), of)
-
-
-def in_store[A](
-    settings: Settings, work: Callable[[Deps, Instant], Awaitable[A]], of: GraphRequest | str | None = None
-) -> A:
-    """What the work in the open store returns. `of`: a citizen, or a graph. Raises NotFound when it is unknown."""
-
-    async def answer() -> A:
-        async with open_store(settings) as runtime:
-            if isinstance(of, str):
-                await find_graph(runtime, Level.N1, of)
-            elif of is not None:
-                await find_graph(runtime, of.graph_key, of.citizen_id)
-            return await work(runtime.deps, await runtime.moment())
-
-    return run(answer())
-
-
-def show_names(names: Sequence[str], console: Console, *, otherwise: str) -> None:
-    """Print one name on each line; `otherwise` to standard error where there is none."""
-    for name in names:
-        console.print(Text(name), soft_wrap=True)
-    if not names:
-        messages().print(Text(otherwise, "bright_black"))
 
 
 async def find_graph(runtime: Runtime, key: GraphKey, citizen: str | None) -> str:
@@ -285,8 +260,9 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def progress_bar(console: Console, total: int, things: str = "commands") -> Iterator[Callable[[int, int], None]]:
+def progress_bar(total: int, things: str) -> Iterator[Callable[[int, int], None]]:
     """A bar for `total` things. Yields a function of (done, total) that advances it; silent without a terminal."""
+    console = messages()
     columns = (
         TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {things}"),
         BarColumn(bar_width=None),
