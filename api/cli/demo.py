@@ -27,7 +27,7 @@ from api.cli.program import Command, option
 from api.runtime.runtime import Runtime, now
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import File, FileSet, ParsedFiles
 from orchestration.ingestion.pipeline import ingest_as_happened
 from orchestration.ingestion.storing import Progress, length
 from orchestration.retrieval import retrieve_consciousness_context

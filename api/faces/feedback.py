@@ -11,8 +11,7 @@ from api.cli.program import argument, option
 from api.client import AsyncSubstrate
 from api.mcp.arguments import Arguments, AsOfArgument, CitizenArgument, KnownAtArgument
 from api.mcp.tool import Tool, ToolAnswer, fields_of
-from orchestration.features.feedback.flow import tell
-from orchestration.features.feedback.kept import list_feedback, take_back
+from orchestration.features.feedback.flow import list_feedback, take_back, tell
 from schemas.base import AtMost, Frozen
 from schemas.base import Text as TextField
 from schemas.errors import InvalidRequest

@@ -13,8 +13,7 @@ from api.mcp.answers import Noticed
 from api.mcp.arguments import Arguments, CitizenArgument
 from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.imagination.flow import imagine
-from orchestration.features.imagination.predictions import read_calibration
+from orchestration.features.imagination.flow import imagine, read_calibration
 from orchestration.features.imagination.values import Calibration, Imagination, Imagine
 from schemas.base import AtMost, Flag, Name
 from substrate.language.text import count_of

@@ -12,8 +12,7 @@ from api.client import AsyncSubstrate
 from api.mcp.arguments import Arguments, CitizenArgument
 from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.sharing import contests
-from orchestration.features.sharing import flow as sharing
+from orchestration.features.sharing import flow
 from orchestration.features.sharing.values import (
     ContestedPage,
     ContestedQuery,
@@ -42,7 +41,7 @@ class ShareCommand(options.StoreCommand, name="share"):
 
     def run(self) -> None:
         request = self.request(Share, level=self.level.upper(), from_level=self.from_level.upper())
-        done = self.answer(sharing.share, request, _writer(request))
+        done = self.answer(flow.share, request, _writer(request))
         if isinstance(done, WriteReceipt):
             raise done.refusal()
         self.show(done, _show_shared)
@@ -68,11 +67,11 @@ class ContestCommand(options.StoreCommand, name="contest"):
         level = self.level.upper()
         if self.id is None:
             query = self.request(ContestedQuery, level=level, by=self.citizen_id)
-            self.show(self.answer(contests.list_contested, query), _show_contested)
+            self.show(self.answer(flow.list_contested, query), _show_contested)
             return
         request = self.request(Withdraw if self.withdraw else ContestRequest, level=level)
-        flow = contests.withdraw if self.withdraw else contests.contest
-        receipt = self.answer(flow, request, _writer(request))
+        change = flow.withdraw if self.withdraw else flow.contest
+        receipt = self.answer(change, request, _writer(request))
         if receipt.status == "refused":
             raise receipt.refusal()
         self.show(receipt, _show_receipt)

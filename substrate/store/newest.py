@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from schemas.intention import Filters
 from schemas.temporal import Scope
 from substrate.connection.pool import Row
 from substrate.cypher.query import Query
@@ -53,12 +54,15 @@ def _newest_now(rows: Sequence[Row]) -> NodeRange:
     return NodeRange(max(enough, default=min(places)))
 
 
-async def find_newest(target: GraphTarget, scope: Scope) -> NodeRange:
-    """The node numbers of the newest memories, now or around the end of the graph at another moment.
+async def find_newest(target: GraphTarget, scope: Scope, filters: Filters | None = None) -> NodeRange:
+    """The node numbers of the newest memories, now or around the end of the graph at another moment; of all
+    memories with filters, of which the newest that pass are sought.
 
     That end is estimated from the share of probes that held then: a search for the last node that held would be
     wrong, because old memories may be stored late. Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
+    if filters is not None and not filters.empty:
+        return NodeRange(0)
     graph = target.graph
     if scope.is_present and not target.past:
         return await read_for_state(target, "places", PLACES_NOW, scope.bounds(), make=_newest_now)

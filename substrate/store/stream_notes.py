@@ -187,12 +187,11 @@ async def read_records_now(graph: Graph, shown: Sequence[tuple[str, int]]) -> li
     """Some records, by id and version, as they are now, without those that were erased. Raises GraphMissing."""
     values = {"shown": list(map(list, shown)), "characters": SHOWN_CHARACTERS}
     rows = await graph.read_typed(RECORDS_NOW, **values) if shown else []
-    return list(map(_record_now, rows))
-
-
-def _record_now(row: Row) -> RecordNow:
-    memory_id, version, name, created_at, expired_at, reason, imported, *newest = row
-    return RecordNow(memory_id, version, name, created_at, expired_at, reason, bool(imported), *newest)
+    records: list[RecordNow] = []
+    for row in rows:
+        record = RecordNow(*row)
+        records.append(record._replace(imported=bool(record.imported)))
+    return records
 
 
 async def read_texts(graph: Graph, ids: Sequence[str]) -> list[str]:

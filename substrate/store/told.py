@@ -29,7 +29,7 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.newest import NodeRange, find_newest
+from substrate.store.newest import find_newest
 from substrate.store.search import FoundRow
 from substrate.store.state_reads import read_each_for_state, read_for_state, state_query
 
@@ -239,14 +239,12 @@ async def lately_values(
     """The parameters of `lately`. `others`: the speakers whose words are not the citizen's, in lower case.
     `states`: what says how its work stands is sought of all times where it is in one of these.
 
-    With filters the newest of all memories that pass are sought. Raises GraphMissing, StoreTimeout, Unavailable,
-    Fault.
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    filtered = filter_values(filters)
-    newest = await find_newest(target, scope) if filtered["unfiltered"] else NodeRange(0)
+    newest = await find_newest(target, scope, filters)
     return {
         **scope.bounds(),
-        **filtered,
+        **filter_values(filters),
         "newest": newest.start,
         "until": newest.end,
         "open": list(states),

@@ -211,7 +211,11 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         }
         once = ExactlyOnceWrite(graph, query, parameters, again=again, vectors=vectors)
         try:
-            reply = await _send(once, part)
+            try:
+                reply = await once.send(part.command_ids, divisible=len(rows) > 1)
+            except Conflict:
+                # Another writer stored one of the ids after this one looked; a second attempt finds it.
+                reply = await once.send(part.command_ids, divisible=len(rows) > 1)
             answered = [_outcome(row[:-_MOVED_COLUMNS]) for row in reply]
             by_id = {outcome.id: outcome for outcome in answered}
             outcomes = [by_id[row["id"]] for row in part.rows]  # the engine may return them in another order
@@ -247,14 +251,6 @@ def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]]
     else:
         changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
     graph.connection.kept.carry(graph.name, after._replace(clock=was), after, changed)
-
-
-async def _send(once: ExactlyOnceWrite, batch: RowBatch) -> list[Row]:
-    try:
-        return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
-    except Conflict:
-        # Another writer stored one of the ids after this statement looked for it; a second attempt finds it.
-        return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
 
 
 def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orchestration.dependencies import Deps
-from orchestration.features.rules import in_force as rules
+from orchestration.features.rules import judgement as rules
 from orchestration.features.rules import queries as store
 from orchestration.features.rules.clauses import MOST_READ, read_forms
-from orchestration.features.rules.in_force import Decided, Finding, HeldRule, find_rules
 from orchestration.features.rules.judgement import (
     NO_LIKENESS,
+    Decided,
+    Finding,
+    HeldRule,
     Judgement,
     Likeness,
+    find_rules,
     judge,
     phrases_of,
     phrases_of_action,
