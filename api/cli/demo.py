@@ -13,23 +13,21 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
-from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting, stream_text, support
 from api.cli.program import Command, option
 from api.runtime.runtime import Runtime, now
-from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.reader import File, FileSet, ParsedFiles
 from orchestration.ingestion.pipeline import ingest_as_happened
-from orchestration.ingestion.storing import Progress, length
+from orchestration.ingestion.storing import length
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.errors import Fault, InvalidRequest, NotFound
@@ -88,39 +86,12 @@ type _TextChange = tuple[ConsciousnessNode, ConsciousnessNode]
 """A memory, and its latest record with a different text."""
 
 
-@dataclass(frozen=True, slots=True)
-class DemoQuestion:
-    """A question of the story, why it is asked, and the ids that it should find."""
+class Story(NamedTuple):
+    """The example life, moved in time by `shift`, and its questions, each with why it is asked."""
 
-    ask: str
-    why: str
-    expect: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """The example life, moved in time by `shift`."""
-
-    intakes: tuple[ParsedFiles, ...]
-    questions: tuple[DemoQuestion, ...]
+    life: ParsedFiles
+    questions: tuple[tuple[str, str], ...]
     shift: timedelta
-
-    @property
-    def size(self) -> int:
-        """The number of commands in the story."""
-        return sum(length(item) for intake in self.intakes for item in intake.items)
-
-    def count_kinds(self) -> Counter[str]:
-        """The number of commands of each kind."""
-        kinds: Counter[str] = Counter()
-        for intake in self.intakes:
-            for item in intake.items:
-                kinds.update(type(command).__name__ for command in item.commands())
-        return kinds
-
-    def moved(self, moment: datetime) -> datetime:
-        """The moment, shifted like the story."""
-        return moment + self.shift
 
 
 def read_story(now: Instant, home: Path = HOME) -> Story:
@@ -142,20 +113,10 @@ def read_story(now: Instant, home: Path = HOME) -> Story:
     for (name, form), text in zip(FILES, texts, strict=True):
         moved = "\n".join(_move_line(line, shift) for line in text.splitlines())
         intakes.append(parse(form, FileSet(Path(name).stem, (File(name, moved),), CITIZEN)))
-    questions = tuple(
-        DemoQuestion(question["ask"], question["why"], tuple(question["expect"]))
-        for question in expected["questions"]
-        if question.get("demo")
-    )
-    return Story(tuple(intakes), questions, shift)
-
-
-async def take_in_story(story: Story, deps: Deps, now: Instant, progress: Progress) -> Sequence[str]:
-    """Ingest the story as it happened, so that its past can be asked. Returns the faults of refused commands."""
-    first, *_ = story.intakes
-    items = tuple(item for intake in story.intakes for item in intake.items)
-    report = await ingest_as_happened(replace(first, items=items), deps, now, progress=progress)
-    return report.faults
+    items = tuple(item for intake in intakes for item in intake.items)
+    asked = (question for question in expected["questions"] if question.get("demo"))
+    questions = tuple((question["ask"], question["why"]) for question in asked)
+    return Story(replace(intakes[0], items=items), questions, shift)
 
 
 def _move_line(line: str, shift: timedelta) -> str:
@@ -179,7 +140,7 @@ class DemoCommand(Command, name="demo"):
     keep: bool = option("--keep", "Keep the data, to ask more questions.", False)
 
     def run(self) -> None:
-        life = read_story(now())
+        story = read_story(now())
         configured = support.read_settings(self.ctx)
         directory: AbstractContextManager[str]
         if self.keep and "data" in configured.store.model_fields_set:
@@ -192,7 +153,7 @@ class DemoCommand(Command, name="demo"):
             embedding = configured.embedding.model_copy(update={"embedding": chosen})
             settings = replace(support.use_directory(configured, Path(name)), embedding=embedding)
             page = support.output()
-            support.run(_run_story(life, settings, page))
+            support.run(_run_story(story, settings, page))
             _show_next_steps(page, Path(name) if self.keep else None)
 
 
@@ -208,39 +169,45 @@ async def _check_nothing_stored(runtime: Runtime, settings: Settings) -> None:
         )
 
 
-async def _run_story(life: Story, settings: Settings, page: support.Sheet) -> None:
+async def _run_story(story: Story, settings: Settings, page: support.Sheet) -> None:
     begun = time.perf_counter()
     async with support.open_store(settings) as runtime:
         opened = time.perf_counter()
         await _check_nothing_stored(runtime, settings)
-        _show_opening(page, life)
-        with support.progress_bar(life.size, "messages, memories and links") as advance:
-            faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
-        if faults:
-            raise Fault(f"the example life was not fully stored: {faults[0]}", remedy="Install Substrate again.")
-        _show_intake(page, life, opening=opened - begun, storing=time.perf_counter() - opened)
-        for number, question in enumerate(life.questions, start=1):
-            _print_rule(page, f"question {number} of {len(life.questions)}")
-            page.fold(question.ask, "bold")
-            _print_paragraph(page, question.why, "italic")
-            await _answer_question(question, runtime, page)
-            if question.ask == ASKED_AGAIN:
-                await _answer_in_the_past(question, life, runtime, page)
+        _show_opening(page, story.shift.days)
+        total, at = sum(map(length, story.life.items)), await runtime.moment()
+        with support.progress_bar(total, "messages, memories and links") as advance:
+            report = await ingest_as_happened(story.life, runtime.deps, at, progress=advance)
+        if report.faults:
+            fault = f"the example life was not fully stored: {report.faults[0]}"
+            raise Fault(fault, remedy="Install Substrate again.")
+        opening, storing = opened - begun, time.perf_counter() - opened
+        kinds = Counter(type(command).__name__ for item in story.life.items for command in item.commands())
+        revised = kinds["Supersede"] + kinds["Correct"] + kinds["Retract"]
+        _print_paragraph(
+            page,
+            f"Stored {count_of(kinds['Remember'], 'memory')}, {count_of(kinds['Relate'], 'link')} and {revised} "
+            f"changes of mind in three graphs (her own, the team's, the world's): {storing:.1f} s, "
+            f"after {opening:.1f} s to start the engine and the embedding model. No language model is involved.",
+        )
+        for number, (question, why) in enumerate(story.questions, start=1):
+            page.heading(f"question {number} of {len(story.questions)}", "bold cyan", "cyan")
+            page.fold(question, "bold")
+            _print_paragraph(page, why, "italic")
+            intention = RetrievalIntention(query_text=question, **ASKED)
+            stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
+            _show_answer(page, stream)
+            _show_changes(page, await _find_changes(stream, runtime))
+            if question == ASKED_AGAIN:
+                await _answer_in_the_past(BEFORE_THE_CHANGE + story.shift, runtime, page)
         await _wake(runtime, page)
         moments = await runtime.deps.features.read("learning", CITIZEN, runtime.deps, now())
-        _show_corrections(page, moments, datetime.now(UTC))
-
-
-async def _answer_question(question: DemoQuestion, runtime: Runtime, page: support.Sheet) -> None:
-    intention = RetrievalIntention(query_text=question.ask, **ASKED)
-    stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
-    _show_answer(page, stream, datetime.now(UTC))
-    _show_changes(page, await _find_changes(stream, runtime), datetime.now(UTC))
+        _show_corrections(page, moments)
 
 
 async def _wake(runtime: Runtime, page: support.Sheet) -> None:
     state = StateBasedRetrieval(**ASKED, **WOKEN_WITH)
-    _print_rule(page, "woken without a question")
+    page.heading("woken without a question", "bold cyan", "cyan")
     energy, emotions, goal = (WOKEN_WITH[f"current_{name}"] for name in ("energy", "emotions", "goal"))
     felt = ", ".join(f"{name} {much:g}" for name, much in emotions.items())
     page.fold(f"energy {energy:g}, {felt}, goal {goal}", "bold")
@@ -251,27 +218,22 @@ async def _wake(runtime: Runtime, page: support.Sheet) -> None:
         "italic",
     )
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
-    _show_answer(page, stream, datetime.now(UTC))
+    _show_answer(page, stream)
     _show_paths(page, stream)
 
 
-async def _answer_in_the_past(question: DemoQuestion, life: Story, runtime: Runtime, page: support.Sheet) -> None:
-    as_of, today = life.moved(BEFORE_THE_CHANGE), datetime.now(UTC)
-    intention = RetrievalIntention(
-        query_text=question.ask,
-        temporal_mode=TemporalMode.POINT_IN_TIME,
-        as_of_time=as_of,
-        known_at=today,
-        **ASKED,
-    )
+async def _answer_in_the_past(as_of: datetime, runtime: Runtime, page: support.Sheet) -> None:
+    mode, today = TemporalMode.POINT_IN_TIME, datetime.now(UTC)
+    moment: dict[str, Any] = {"temporal_mode": mode, "as_of_time": as_of, "known_at": today}
+    intention = RetrievalIntention(query_text=ASKED_AGAIN, **moment, **ASKED)
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
     _print_section(
         page,
-        f"The same question as of {_format_ago(as_of, today)}",
+        f"The same question as of {_format_ago(as_of)}",
         "what held on that day; the team's decision was still the opposite one",
     )
     for node in stream.activation_tiers.focus[:2]:
-        _show_memory(page, node, stream.entities, today)
+        _show_memory(page, node, stream.entities)
     page.print()
 
 
@@ -290,34 +252,22 @@ async def _find_changes(stream: ConsciousnessStream, runtime: Runtime) -> Sequen
     return changes
 
 
-def _show_opening(page: support.Sheet, life: Story) -> None:
-    _print_rule(page, "a small life")
+def _show_opening(page: support.Sheet, days: int) -> None:
+    page.heading("a small life", "bold cyan", "cyan")
     _print_paragraph(
         page,
         "Ada is an architect, and a citizen: an agent whose memory outlives her context window. For three "
         "months she works with Luca, Felix, Nicolas and others. All of them are invented.",
     )
-    if life.shift.days:
+    if days:
         _print_paragraph(
             page,
-            f"Her story was written for June to August 2025. Here it is moved by {life.shift.days} days, so "
+            f"Her story was written for June to August 2025. Here it is moved by {days} days, so "
             "that it ended yesterday; what people say in it keeps its own months.",
         )
 
 
-def _show_intake(page: support.Sheet, life: Story, *, opening: float, storing: float) -> None:
-    """`opening`, `storing`: in seconds."""
-    kinds = life.count_kinds()
-    revised = kinds["Supersede"] + kinds["Correct"] + kinds["Retract"]
-    _print_paragraph(
-        page,
-        f"Stored {count_of(kinds['Remember'], 'memory')}, {count_of(kinds['Relate'], 'link')} and {revised} "
-        f"changes of mind in three graphs (her own, the team's, the world's): {storing:.1f} s, "
-        f"after {opening:.1f} s to start the engine and the embedding model. No language model is involved.",
-    )
-
-
-def _show_answer(page: support.Sheet, stream: ConsciousnessStream, now: datetime) -> None:
+def _show_answer(page: support.Sheet, stream: ConsciousnessStream) -> None:
     """Print the memories in focus with the reasons, their links, and the next memories."""
     tiers = stream.activation_tiers
     _print_section(
@@ -327,28 +277,27 @@ def _show_answer(page: support.Sheet, stream: ConsciousnessStream, now: datetime
         f"{stream.retrieval_latency_ms:.0f} ms; under each: its id, whose it is, why it is here, how it felt",
     )
     for node in tiers.focus:
-        _show_memory(page, node, stream.entities, now)
+        _show_memory(page, node, stream.entities)
     page.print()
     _show_links(page, stream)
     also = [formatting.shorten(formatting.choose_handle(node), 50) for node in tiers.peripheral[:ALSO_SHOWN]]
     if also:
         _print_section(page, "At the edge", "what comes next to mind")
-        stream_text.print_indented(page, Text("; ".join(also)))
+        page.indent("; ".join(also))
         page.print()
 
 
-def _show_changes(page: support.Sheet, changes: Sequence[_TextChange], now: datetime) -> None:
+def _show_changes(page: support.Sheet, changes: Sequence[_TextChange]) -> None:
     if not changes:
         return
     _print_section(page, "Changed", "nothing is overwritten; the old content stays beside the new")
     for node, earlier in changes[:CHANGES_SHOWN]:
-        end = f"until {_format_ago(node.valid_at, now)}" if earlier.invalid_at else "at first"
+        end = f"until {_format_ago(node.valid_at)}" if earlier.invalid_at else "at first"
         reason = formatting.REASONS.get(earlier.invalidation_reason or "")
-        line = Text.assemble(
-            (formatting.choose_title(node), "green"), f", {end}{', when ' + reason if reason else ''}: "
-        )
+        when = f", {end}{', when ' + reason if reason else ''}: "
+        line = Text.assemble((formatting.choose_title(node), "green"), when)
         line.append(f"“{_shorten(earlier.description, page)}”", "italic")
-        stream_text.print_indented(page, line)
+        page.indent(line)
     page.print()
 
 
@@ -359,39 +308,38 @@ def _show_paths(page: support.Sheet, stream: ConsciousnessStream) -> None:
     _print_section(page, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
     for path in paths:
         likely = (f"  ({path.traversal_probability:.2f} likely)", "bright_black")
-        stream_text.print_indented(page, Text.assemble(formatting.to_line(path.path_narrative), likely))
+        page.indent(Text.assemble(formatting.to_line(path.path_narrative), likely))
     page.print()
 
 
-def _show_corrections(page: support.Sheet, moments: Any, now: datetime) -> None:
+def _show_corrections(page: support.Sheet, moments: Any) -> None:
     """Print one corrected belief, and each mistake made more than once; nothing where no feature says."""
     dissonances = () if moments is None else moments.dissonances
     wrong = [moment for moment in dissonances if moment.dissonance_type == "discovered_false"]
     if not wrong:
         return
-    _print_rule(page, "what she had to unlearn")
-    _print_paragraph(
-        page, f"{len(dissonances)} beliefs changed; {len(wrong)} of them had been wrong. One of those:"
-    )
+    page.heading("what she had to unlearn", "bold cyan", "cyan")
+    told = f"{len(dissonances)} beliefs changed; {len(wrong)} of them had been wrong. One of those:"
+    _print_paragraph(page, told)
     strongest = max(wrong, key=lambda moment: (moment.discovery_energy, moment.node_id))
     line = Text.assemble((formatting.to_line(strongest.node_name), "green"), ": ")
     line.append(f"“{_shorten(strongest.original_belief, page)}”", "italic")
     line.append(" → ")
     line.append(f"“{_shorten(strongest.corrected_belief, page)}”", "italic")
-    stream_text.print_indented(page, line)
+    page.indent(line)
     names = {moment.node_id: formatting.to_line(moment.node_name) for moment in dissonances}
     for pattern in moments.recurring:
         if pattern.count < 2:
             continue
         where = "; ".join(names[node_id] for node_id in pattern.node_ids)
         again = f"The same mistake {pattern.count} times, put right by {pattern.correction_pattern_id}: {where}"
-        stream_text.print_indented(page, Text(again, "bright_black"))
+        page.indent(again, "bright_black")
     page.print()
 
 
 def _show_next_steps(page: support.Sheet, directory: Path | None) -> None:
     """Print commands as the reader can call them from the current directory."""
-    _print_rule(page, "try next")
+    page.heading("try next", "bold cyan", "cyan")
     called = Path(sys.argv[0])
     command = f"{Path(sys.executable).name} -m api.cli"
     if called.name == "substrate":
@@ -426,18 +374,17 @@ def _show_links(page: support.Sheet, stream: ConsciousnessStream) -> None:
     _print_section(page, "Between them", "links carry what was felt; activation travels along them")
     names = {node.node_id: formatting.shorten(node.name, 44) for node in stream.activation_tiers.focus}
     for link in among:
-        line = stream_text.format_link(link, names[link.source_id], names[link.target_id])
-        stream_text.print_indented(page, line)
+        page.indent(stream_text.format_link(link, names[link.source_id], names[link.target_id]))
     page.print()
 
 
-def _show_memory(page: support.Sheet, node: ConsciousnessNode, entities: Sequence[str], now: datetime) -> None:
-    title, when = f" • {formatting.choose_title(node)}", f" · {_format_ago(node.valid_at, now)}"
+def _show_memory(page: support.Sheet, node: ConsciousnessNode, entities: Sequence[str]) -> None:
+    title, when = f" • {formatting.choose_title(node)}", f" · {_format_ago(node.valid_at)}"
     page.fold(Text.assemble((title, "bold green"), (when, "green")))
     if node.description:
-        stream_text.print_indented(page, Text(_shorten(node.description, page)))
+        page.indent(_shorten(node.description, page))
     details = [node.node_id, WHOSE[node.collective], _explain(node, entities), *formatting.describe_measures(node)]
-    stream_text.print_indented(page, Text(" · ".join(details), "bright_black"))
+    page.indent(" · ".join(details), "bright_black")
 
 
 def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
@@ -453,11 +400,7 @@ def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
 
 
 def _shorten(text: str, page: support.Sheet) -> str:
-    return formatting.shorten(text, 3 * (page.width - 2 * stream_text.MARGIN))
-
-
-def _print_rule(page: support.Sheet, title: str) -> None:
-    page.print(Rule(Text(title, "bold cyan"), align="left", style="cyan"))
+    return formatting.shorten(text, 3 * (page.width - 2 * support.MARGIN))
 
 
 def _print_section(page: support.Sheet, name: str, explained: str) -> None:
@@ -469,8 +412,8 @@ def _print_paragraph(page: support.Sheet, text: str, style: str = "") -> None:
     page.print()
 
 
-def _format_ago(moment: datetime, now: datetime) -> str:
-    days = (now.date() - moment.date()).days
+def _format_ago(moment: datetime) -> str:
+    days = (datetime.now(UTC).date() - moment.date()).days
     if days < 2:
         return ("today", "yesterday")[max(0, days)]
     if days < 21:

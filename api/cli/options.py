@@ -20,7 +20,7 @@ from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import Settings
-from schemas.temporal import Instant
+from schemas.temporal import ALL_KNOWN, Instant
 
 CITIZEN: Final = option("--citizen -c ID", "Whose memory.", ...)
 ANY_CITIZEN: Final = option("--citizen -c ID", "Whose memory.")
@@ -54,8 +54,7 @@ RESULTS_OF_A_QUERY: Final = option("--limit", "Results of each query, 1 to 100."
 RERANK: Final = option("--rerank NAME", "Reorder the best memories: mmr, rrf, llm or custom.")
 MAX_TOKENS: Final = option("--max-tokens", "Leave out memories that do not fit.")
 PARTS: Final = option(
-    "--part NAME",
-    "With --json: only this section, such as activation_tiers or energy; repeat for several.",
+    "--part NAME", "With --json: only this section, such as activation_tiers or energy; repeat for several."
 )
 REFERENCES: Final = option(
     "--references", "With --json: each memory and each link once; all else refers to them.", False
@@ -213,8 +212,8 @@ def _read(name: str, declared: ParameterInfo, value: Any) -> Any:
     if value is None or value == []:
         return None
     match name:
-        case "known_at":
-            return support.parse_known_at(value)
+        case "known_at" if value.strip().lower() == "now":
+            return ALL_KNOWN
         case "query_levels" | "levels":
             return [level.upper() for level in value]
         case "filters":

@@ -207,21 +207,17 @@ def _show_first_key(first: NewKey, directory: Path) -> None:
         page.say("The administrator's key, which is not shown again:", "bold")
         page.say(f"  {first.key}", "bold green")
     else:
-        page.say(f"The administrator's key is in {_write_first_key(first.key, directory)}: move it from there.")
+        file = directory.expanduser().absolute() / "first-administrator.key"
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(file, f"{first.key}\n")
+        except OSError as error:
+            raise InvalidRequest(
+                f"the first key cannot be written to {file}: {error.strerror}",
+                remedy="Set SUBSTRATE_DATA to a directory that can be written, or SUBSTRATE_ADMIN_KEY to a key.",
+            ) from error
+        page.say(f"The administrator's key is in {file}: move it from there.")
     page.say("Send it as `Authorization: Bearer KEY`; `substrate keys` makes others.")
-
-
-def _write_first_key(key: str, directory: Path) -> Path:
-    file = directory.expanduser().absolute() / "first-administrator.key"
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(file, f"{key}\n")
-    except OSError as error:
-        raise InvalidRequest(
-            f"the first key cannot be written to {file}: {error.strerror}",
-            remedy="Set SUBSTRATE_DATA to a directory that can be written, or SUBSTRATE_ADMIN_KEY to a key.",
-        ) from error
-    return file
 
 
 class Workers:

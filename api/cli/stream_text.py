@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from io import StringIO
 
-from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting
-from api.cli.support import Sheet
+from api.cli.support import MARGIN, Sheet
 from orchestration.assembly.budget import cut_to_room, reduced, stems_of
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
@@ -24,7 +23,6 @@ from substrate.inference import tokens
 
 FOCUS_CHARACTERS = 1500
 NAMES_IN_BACKGROUND = 30
-MARGIN = 3
 MOST_PATHS = 3
 MOST_CHANGES = 10
 
@@ -37,7 +35,8 @@ def show(stream: ConsciousnessStream, page: Sheet, *, question: str, scope: str,
         asks_again = "Nothing came to mind. Ask in other words, or without filters."
         too_short = "No memory is as short as --max-tokens allows."
         page.fold(too_short if stream.omitted else asks_again, "yellow")
-    _show_rule(page, "in focus", tiers.focus)
+    if tiers.focus:
+        page.heading("in focus")
     for node in tiers.focus:
         _show_memory(node, stream.entities, page, explain=explain)
     _show_links(stream, page)
@@ -45,7 +44,8 @@ def show(stream: ConsciousnessStream, page: Sheet, *, question: str, scope: str,
     if stream.nothing_fits and tiers.ordered():
         page.fold("Nothing fits the question. The nearest:", "yellow")
         page.print()
-    _show_rule(page, "nearest" if stream.nothing_fits else "at the edge of focus", tiers.peripheral)
+    if tiers.peripheral:
+        page.heading("nearest" if stream.nothing_fits else "at the edge of focus")
     for node in tiers.peripheral:
         _show_brief(node, stream.entities, page, explain=explain)
     _show_background(tiers.background, page)
@@ -53,13 +53,7 @@ def show(stream: ConsciousnessStream, page: Sheet, *, question: str, scope: str,
 
 
 def show_within(
-    most: int | None,
-    stream: ConsciousnessStream,
-    page: Sheet,
-    *,
-    question: str,
-    scope: str,
-    explain: bool = False,
+    most: int | None, stream: ConsciousnessStream, page: Sheet, *, question: str, scope: str, explain: bool = False
 ) -> None:
     """Print the stream with as many of its memories as this many tokens hold; None for all of them."""
     shown = partial(show, question=question, scope=scope, explain=explain)
@@ -86,13 +80,6 @@ def show_within(
     shown(reduced(bare, [cut]), page)
 
 
-def print_indented(page: Sheet, text: Text) -> None:
-    """Print a text wrapped inside the margin, without blanks at the ends of lines."""
-    for line in text.wrap(page, max(20, page.width - MARGIN)):
-        line.rstrip()
-        page.print(Text(" " * MARGIN) + line, soft_wrap=True)
-
-
 def describe_scope(intention: RetrievalIntention) -> str:
     """The time that a question is about, in words."""
     if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
@@ -113,7 +100,7 @@ def _show_memory(node: ConsciousnessNode, entities: Sequence[str], page: Sheet, 
     page.fold(_format_heading(node))
     if node.description:
         text = formatting.strip_controls(node.description).strip()
-        print_indented(page, Text(text if len(text) <= FOCUS_CHARACTERS else f"{text[:FOCUS_CHARACTERS]} …"))
+        page.indent(text if len(text) <= FOCUS_CHARACTERS else f"{text[:FOCUS_CHARACTERS]} …")
     parts = [node.node_id, node.graph_key]
     if node.node_type not in ("Memory", "Turn"):
         parts.append(node.node_type)
@@ -125,9 +112,9 @@ def _show_memory(node: ConsciousnessNode, entities: Sequence[str], page: Sheet, 
         *formatting.describe_measures(node),
         *formatting.describe_likeness(node),
     ]
-    print_indented(page, Text(" · ".join(map(formatting.to_line, parts)), "bright_black"))
+    page.indent(" · ".join(map(formatting.to_line, parts)), "bright_black")
     if explain and node.score_terms:
-        print_indented(page, Text(formatting.format_score(node), "bright_black"))
+        page.indent(formatting.format_score(node), "bright_black")
     page.print()
 
 
@@ -137,9 +124,9 @@ def _show_links(stream: ConsciousnessStream, page: Sheet) -> None:
         return
     focus = stream.activation_tiers.focus
     names = {node.node_id: formatting.shorten(formatting.choose_handle(node), 60) for node in focus}
-    page.print(Rule(Text("links among them"), align="left", style="bright_black"))
+    page.heading("links among them", "")
     for link in among:
-        print_indented(page, format_link(link, names[link.source_id], names[link.target_id]))
+        page.indent(format_link(link, names[link.source_id], names[link.target_id]))
     page.print()
 
 
@@ -154,9 +141,8 @@ def find_focus_links(stream: ConsciousnessStream) -> Iterator[ConsciousnessRelat
 def format_link(link: ConsciousnessRelationship, source: str, target: str) -> Text:
     """`a —BLOCKED_BY→ b`, and what was felt."""
     line = Text.assemble(source, (f" —{link.relation_type}→ ", "cyan"), target)
-    felt = formatting.to_line(link.felt_quality or link.emotion_description or "") or formatting.format_emotions(
-        link.emotion_vector
-    )
+    told = formatting.to_line(link.felt_quality or link.emotion_description or "")
+    felt = told or formatting.format_emotions(link.emotion_vector)
     if felt:
         line.append(f"  ({felt})", "italic bright_black")
     return line
@@ -176,11 +162,6 @@ def _show_header(stream: ConsciousnessStream, page: Sheet, *, question: str, sco
     page.print()
 
 
-def _show_rule(page: Sheet, name: str, below: Sequence[object]) -> None:
-    if below:
-        page.print(Rule(Text(name, "bold"), align="left", style="bright_black"))
-
-
 def _format_heading(node: ConsciousnessNode) -> Text:
     return Text.assemble(
         (formatting.choose_title(node), "bold green"), (f" · {long_date(node.valid_at)}", "green")
@@ -193,11 +174,10 @@ def _show_brief(node: ConsciousnessNode, entities: Sequence[str], page: Sheet, *
     line.append(f" · {' · '.join(map(formatting.to_line, parts))}", "bright_black")
     page.print(line)
     if node.description:
-        text = formatting.shorten(node.description, page.width - MARGIN)
-        print_indented(page, Text(text))
+        page.indent(formatting.shorten(node.description, page.width - MARGIN))
     if explain and node.score_terms:
         details = f"{formatting.explain_match(node, entities)}; {formatting.format_score(node)}"
-        print_indented(page, Text(details, "bright_black"))
+        page.indent(details, "bright_black")
 
 
 def _show_background(nodes: Sequence[ConsciousnessNode], page: Sheet) -> None:
@@ -205,7 +185,7 @@ def _show_background(nodes: Sequence[ConsciousnessNode], page: Sheet) -> None:
         return
     page.print()
     names = [formatting.shorten(formatting.choose_handle(node), 40) for node in nodes[:NAMES_IN_BACKGROUND]]
-    _show_rule(page, "in the background", names)
+    page.heading("in the background")
     more = len(nodes) - len(names)
     page.fold(" · ".join(names) + (f" · and {more} more" if more else ""), "bright_black")
 
@@ -234,9 +214,9 @@ def _show_insights(stream: ConsciousnessStream, page: Sheet) -> None:
     ):
         if lines:
             page.print()
-            _show_rule(page, name, lines)
+            page.heading(name)
         for line in lines:
-            print_indented(page, line)
+            page.indent(line)
     page.print()
     potential = f"energy feedback potential {stream.energy_feedback_potential:.2f}"
     parts = [potential, describe_grade(stream.metadata_validation)]

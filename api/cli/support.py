@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting
@@ -38,13 +39,14 @@ from schemas.settings import (
     StoreSettings,
     UpkeepSettings,
 )
-from schemas.temporal import ALL_KNOWN, check_digits
+from schemas.temporal import check_digits
 from substrate.engine.loading import Loading
 from substrate.graphs.names import graph_name
 
 run = run_until_stopped
 drop_unset = without_nulls
 
+MARGIN = 3
 _NAMES_SHOWN = 5
 _REPORT_EVERY_S = 5.0
 _ALIKE = 60.0
@@ -64,6 +66,17 @@ class Sheet(Console):
     def fold(self, line: str | Text, style: str = "") -> None:
         """Print a line within the width of the terminal."""
         self.print(Text(line, style) if isinstance(line, str) else line)
+
+    def indent(self, line: str | Text, style: str = "") -> None:
+        """Print a line wrapped inside the margin, without blanks at the ends of lines."""
+        text = Text(line, style) if isinstance(line, str) else line
+        for part in text.wrap(self, max(20, self.width - MARGIN)):
+            part.rstrip()
+            self.say(Text(" " * MARGIN) + part)
+
+    def heading(self, title: str, style: str = "bold", rule: str = "bright_black") -> None:
+        """Print a title with a rule beside it."""
+        self.print(Rule(Text(title, style), align="left", style=rule))
 
     def notes(self, notes: Iterable[str], style: str = "dim") -> None:
         """Print each note in a line of its own."""
@@ -169,13 +182,11 @@ def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str
     return f"{options.get(first, first)}{inside}: {message}"
 
 
-def parse_time_option(option: str, text: str | None) -> datetime | date | None:
+def parse_time_option(option: str, text: str) -> datetime | date:
     """Parse the time of an option, without a zone if the text names none. Raises InvalidRequest for no time.
 
     A date stays one: its field knows whether its beginning or its end is meant.
     """
-    if text is None:
-        return None
     try:
         check_digits(text)
         moment, zoned = parse_time(text)
@@ -189,17 +200,10 @@ def parse_time_option(option: str, text: str | None) -> datetime | date | None:
     return moment if zoned else moment.replace(tzinfo=None)
 
 
-def parse_known_at(text: str | None) -> datetime | date | None:
-    """Parse `--known-at`: a time, or `now` for all that is known. Raises InvalidRequest for neither."""
-    if text is not None and text.strip().lower() == "now":
-        return ALL_KNOWN
-    return parse_time_option("--known-at", text)
-
-
-def parse_numbers(option: str, texts: Sequence[str] | None, example: str) -> dict[str, float]:
+def parse_numbers(option: str, texts: Sequence[str], example: str) -> dict[str, float]:
     """The map of `NAME=X` options. Raises InvalidRequest for another form, with `example` in its remedy."""
     numbers: dict[str, float] = {}
-    for text in texts or ():
+    for text in texts:
         name, _, number = text.rpartition("=")
         try:
             numbers[name.strip()] = float(number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting, options, support
@@ -38,7 +37,7 @@ def _show(answer: Associations, page: support.Sheet) -> None:
     """Print the direct hits, their tags, and the memories that share the tags."""
     for title, part in (("direct hits", answer.anchors), ("over tags and links", answer.neighbours)):
         if part:
-            page.print(Rule(Text(title, "bold"), align="left", style="bright_black"))
+            page.heading(title)
         for match in part:
             _show_match(match, page)
         if part is answer.anchors and answer.tags:
