@@ -33,7 +33,7 @@ from substrate.backup import files
 from substrate.engine.repair import LogCut
 from substrate.graphs.names import origin_of
 from substrate.language.text import count_of
-from substrate.store.revoked_keys import read_former_keys
+from substrate.store.api_keys import read_former_keys
 
 
 class BackupCommand(options.StoreCommand, name="backup"):

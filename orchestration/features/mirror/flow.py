@@ -60,7 +60,7 @@ from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.graphs.graph import Graph
 from substrate.language.text import count_of
-from substrate.store import archive, reader, records, rows
+from substrate.store import archive, reader, rows
 
 ATOMS_A_READ: Final = 100
 """Files are read together until they have this many memories."""
@@ -120,7 +120,7 @@ async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_
         raise NotFound(f"nothing was remembered for {of.name} yet")
     graph = deps.graph(of.graph)
     memories, made_count = await _counts(graph)
-    clock = await records.read_clock(graph, now)
+    clock = await reader.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))
     made = await store.read_made_tags(graph, rest) if made_count else {}
     keys = [
@@ -383,7 +383,7 @@ async def is_in_step(of: MirrorOf, deps: Deps, directory: Path, now: Instant) ->
             return False
         with root.open(of.folder) as folder:
             marker = read_marker(folder)
-    clock = await records.read_clock(graph, now)
+    clock = await reader.read_clock(graph, now)
     counts = await _counts(graph)
     return marker.clock == clock and counts == (marker.memories, marker.made_tags) and now < marker.changes_at
 

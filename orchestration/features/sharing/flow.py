@@ -54,11 +54,10 @@ from substrate.bitemporal import Record
 from substrate.connection.together import together
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.store import reader, records, transactions
+from substrate.store import reader, transactions
 from substrate.store.changesets import LinkEnds, RecordSelection
 from substrate.store.derived import CONTESTS, COPIES_AT_ONCE, STATEMENT, STATEMENT_ID, read_copies
-from substrate.store.rows import record
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import record, shown_name
 
 EVERY: Final = RecordSelection(BEGINNING_OF_TIME, every=True)
 MOST_LEFT: Final = 20
@@ -417,7 +416,7 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
         raise InvalidRequest("level: agreement is about what is shared: N2 or N3")
     graph, scope = deps.graph(graph_name(key, None)), Scope.current(now)
     found = (
-        await records.read_memory(graph, memory_id, scope) if await deps.graphs.for_reading(graph.name) else None
+        await reader.read_memory(graph, memory_id, scope) if await deps.graphs.for_reading(graph.name) else None
     )
     if found is None or found.row is None:
         raise NotFound(f"there is no memory {memory_id} in {key} now")
