@@ -148,9 +148,8 @@ def _show_damage(store: StoreSettings, page: support.Sheet) -> None:
     if finding.cut is not None:
         lines.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
     if finding.readable:
-        lines.append(
-            "substrate recover --accept         the log can be read to its end: what differs stays as it is"
-        )
+        readable = "the log can be read to its end: what differs stays as it is"
+        lines.append(f"substrate recover --accept         {readable}")
     for path, manifest in files.noted_backups(recovery.data_directory(store)):
         when = f"{manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
         lines.append(f"substrate recover --from {path}   goes back to {when}")

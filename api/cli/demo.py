@@ -23,7 +23,7 @@ from rich.text import Text
 
 from api.cli import formatting, stream_text, support
 from api.cli.program import Command, option
-from api.runtime.runtime import Runtime, now
+from api.runtime.runtime import Runtime, now, open_runtime
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.reader import File, FileSet, ParsedFiles
 from orchestration.ingestion.pipeline import ingest_as_happened
@@ -171,7 +171,7 @@ async def _check_nothing_stored(runtime: Runtime, settings: Settings) -> None:
 
 async def _run_story(story: Story, settings: Settings, page: support.Sheet) -> None:
     begun = time.perf_counter()
-    async with support.open_store(settings) as runtime:
+    async with open_runtime(settings, support.report_loading()) as runtime:
         opened = time.perf_counter()
         await _check_nothing_stored(runtime, settings)
         _show_opening(page, story.shift.days)
@@ -219,7 +219,14 @@ async def _wake(runtime: Runtime, page: support.Sheet) -> None:
     )
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
     _show_answer(page, stream)
-    _show_paths(page, stream)
+    paths = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
+    if not paths:
+        return
+    _print_section(page, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
+    for path in paths:
+        likely = (f"  ({path.traversal_probability:.2f} likely)", "bright_black")
+        page.indent(Text.assemble(formatting.to_line(path.path_narrative), likely))
+    page.print()
 
 
 async def _answer_in_the_past(as_of: datetime, runtime: Runtime, page: support.Sheet) -> None:
@@ -298,17 +305,6 @@ def _show_changes(page: support.Sheet, changes: Sequence[_TextChange]) -> None:
         line = Text.assemble((formatting.choose_title(node), "green"), when)
         line.append(f"“{_shorten(earlier.description, page)}”", "italic")
         page.indent(line)
-    page.print()
-
-
-def _show_paths(page: support.Sheet, stream: ConsciousnessStream) -> None:
-    paths = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
-    if not paths:
-        return
-    _print_section(page, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
-    for path in paths:
-        likely = (f"  ({path.traversal_probability:.2f} likely)", "bright_black")
-        page.indent(Text.assemble(formatting.to_line(path.path_narrative), likely))
     page.print()
 
 

@@ -67,7 +67,6 @@ class Check(NamedTuple):
 
     subject: str
     detail: str
-    well: bool = True
     remedy: str = ""
 
 
@@ -79,7 +78,7 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
         checks = [_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
         checks += [*support.run(_check_store(settings)), _check_upkeep(settings)]
         for check in checks:
-            mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
+            mark = ("✗ ", "bold red") if check.remedy else ("✓ ", "bold green")
             first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
             for line in Text(formatting.to_line(check.detail)).wrap(page, max(20, page.width - len(first))):
                 line.rstrip()
@@ -87,19 +86,15 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
                 first = Text(" " * len(first))
             if check.remedy:
                 page.say(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow")
-        wrong = sum(not check.well for check in checks)
+        wrong = sum(bool(check.remedy) for check in checks)
         if wrong:
             page.fold(f"{wrong} of {len(checks)} things need attention.", "bold red")
             raise typer.Exit(EXIT_FAULT)
         page.fold("All is well.", "bold green")
 
 
-def _ill(subject: str, detail: str, remedy: str) -> Check:
-    return Check(subject, detail, well=False, remedy=remedy)
-
-
 def _report_error(subject: str, error: SubstrateError) -> Check:
-    return _ill(subject, error.detail, error.remedy or "Read the log of the engine.")
+    return Check(subject, error.detail, error.remedy or "Read the log of the engine.")
 
 
 def _check_packages() -> Check:
@@ -111,7 +106,7 @@ def _check_packages() -> Check:
             if place:
                 missing.append(name)
     if missing:
-        return _ill("packages", f"not installed: {', '.join(missing)}", REINSTALL)
+        return Check("packages", f"not installed: {', '.join(missing)}", REINSTALL)
     return Check("packages", ", ".join(packages))
 
 
@@ -121,14 +116,14 @@ def _check_directory(store: StoreSettings) -> Iterator[Check]:
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
-    if free >= WARN_BYTES:
-        yield Check("data", detail)
+    if free < WARN_BYTES:
+        yield Check("data", f"{detail}; {describe_low_space(free)}", "Free some space there.")
     else:
-        yield _ill("data", f"{detail}; {describe_low_space(free)}", "Free some space there.")
+        yield Check("data", detail)
     parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
     if parts:
         remedy = "Unless a backup is under way, remove it; the next backup does so too."
-        yield _ill("backup", f"{parts} is part of a backup", remedy)
+        yield Check("backup", f"{parts} is part of a backup", remedy)
 
 
 def _check_log(store: StoreSettings) -> Check:
@@ -138,9 +133,9 @@ def _check_log(store: StoreSettings) -> Check:
     try:
         damages = checksums.compare(store.data.expanduser().absolute())
     except OSError as error:
-        return _ill("log", f"cannot be read: {error.strerror}", REMEDY_RIGHTS)
+        return Check("log", f"cannot be read: {error.strerror}", REMEDY_RIGHTS)
     if damages:
-        return _ill("log", "; ".join(damage.description for damage in damages), REMEDY_DAMAGE)
+        return Check("log", "; ".join(damage.description for damage in damages), REMEDY_DAMAGE)
     return Check("log", "matches its checksums, up to the last time they were taken")
 
 
@@ -150,7 +145,7 @@ def _check_upkeep(settings: Settings) -> Check:
     try:
         check_names(named, JOBS)
     except SubstrateError as error:
-        return _ill("upkeep", error.detail, f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
+        return Check("upkeep", error.detail, f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
     jobs = describe_jobs(JOBS, named)
     running = ", ".join(job.name for job in jobs if job.runs) or "no job"
     others = ", ".join(job.name for job in jobs if not job.runs)
@@ -168,7 +163,7 @@ async def _check_store(settings: Settings) -> list[Check]:
             checks.append(await _check_engine(connection, engine))
             # Opening the store should have finished interrupted erasures.
             if left := len(await unfinished_erasures.read_notes(connection)):
-                checks.append(_ill("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
+                checks.append(Check("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
             checks += await _check_graphs(connection, embedder)
     except SubstrateError as error:
         checks.append(_report_error("engine", error))
@@ -201,7 +196,7 @@ async def _check_reranker(setting: str | None) -> list[Check]:
         begun = time.perf_counter()
         await reranker.rank(PROBE, [LONG_TEXT] * RERANKED)
     except Unavailable as error:
-        return [_ill("reranker", error.detail, QUICKER)]
+        return [Check("reranker", error.detail, QUICKER)]
     except SubstrateError as error:
         return [_report_error("reranker", error)]
     spent = (time.perf_counter() - begun) * 1000
@@ -214,10 +209,8 @@ async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -
     names = "a FalkorDB server"
     if engine is not None:
         names = ", ".join(f"{name} {number}" for name, number in (await engine_versions(engine.socket)).items())
-    detail = f"{names}; round trip {trip:.2f} ms"
-    if trip < SLOW_TRIP_MS:
-        return Check("engine", detail)
-    return _ill("engine", detail, "The engine is slow to answer: look for load on it.")
+    slow = "" if trip < SLOW_TRIP_MS else "The engine is slow to answer: look for load on it."
+    return Check("engine", f"{names}; round trip {trip:.2f} ms", slow)
 
 
 async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Check]:
@@ -242,7 +235,7 @@ async def _check_quality(graph: Graph) -> list[Check]:
     detail = f"{graph.name}: the metadata is {last.quality_grade} now; it was {series.fallen_from} within 30 days"
     named = f"--citizen {citizen}" if citizen else f"--level {key}"
     return [
-        _ill("quality", detail, f"See `substrate validate {named} --trend`, and without --trend what to repair.")
+        Check("quality", detail, f"See `substrate validate {named} --trend`, and without --trend what to repair.")
     ]
 
 
@@ -255,7 +248,7 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
         stamp = await (graphs.open(name) if stamped else read_stamp(graph))
         if stamp is None:
             if (await archive.count_stored(graph)).labels:
-                return [_ill("graph", f"{name} is not ours", "Remove it from this store.")]
+                return [Check("graph", f"{name} is not ours", "Remove it from this store.")]
             return [Check("graph", f"{name}: empty; its first write was broken off, the next one completes it")]
         counts = await reader.counts(graph)
         unreadable, past = await count_unreadable(graph)
@@ -266,11 +259,12 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
     detail = f"{name}: {stored}, {count_of(counts.past_versions, 'past version')}"
     if past:
         detail += f"; {count_of(past, 'map')} of past records cannot be shown, and stay as they are"
-    checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
     if unreadable:
         detail += f"; {count_of(unreadable, 'map')} cannot be shown"
-        checks = [_ill("graph", detail, UNREADABLE_REMEDY)]
+        checks = [Check("graph", detail, UNREADABLE_REMEDY)]
+    else:
+        checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
     if stamp.clock > now + CLOCK_AHEAD:
         stamped_at = f"what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
-        checks.append(_ill("clock", f"{name}: a clock was ahead once; {stamped_at}", REMEDY_CLOCK))
+        checks.append(Check("clock", f"{name}: a clock was ahead once; {stamped_at}", REMEDY_CLOCK))
     return checks

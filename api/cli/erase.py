@@ -31,11 +31,7 @@ class EraseCommand(options.StoreCommand, name="erase"):
         "--command-id ID", "An id for this erasure; sent again with it, it counts as the same one."
     )
     yes: bool = option("--yes -y", "Do not ask for confirmation.", False)
-
-    @classmethod
-    def labels(cls) -> dict[str, str]:
-        """With that of the memories that go with the first one."""
-        return {**super().labels(), "also": "--memory"}
+    also_called = ("also", "--memory")
 
     def run(self) -> None:
         command = self._command()

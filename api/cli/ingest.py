@@ -64,17 +64,15 @@ class How(NamedTuple):
     def check(self, form: str | None) -> None:
         """Raises InvalidRequest for options that do not go together."""
         if self.atomic and form != "commands":
-            raise InvalidRequest(
-                "--atomic is for -f commands", remedy="Leave it out: other files can be ingested again."
-            )
+            remedy = "Leave it out: other files can be ingested again."
+            raise InvalidRequest("--atomic is for -f commands", remedy=remedy)
+        fault = ""
         if self.atomic and self.extract_facts:
-            raise InvalidRequest(
-                "--extract-facts is for conversations, not for -f commands", remedy="Leave one out."
-            )
-        if self.as_happened and (self.atomic or self.extract_facts):
-            raise InvalidRequest(
-                "--known-as-happened goes neither with --atomic nor with --extract-facts", remedy="Leave one out."
-            )
+            fault = "--extract-facts is for conversations, not for -f commands"
+        elif self.as_happened and (self.atomic or self.extract_facts):
+            fault = "--known-as-happened goes neither with --atomic nor with --extract-facts"
+        if fault:
+            raise InvalidRequest(fault, remedy="Leave one out.")
 
 
 class _TakingCommand(options.StoreCommand):
@@ -130,9 +128,8 @@ class IngestCommand(_TakingCommand, name="ingest"):
         how.check(form)
         zone = None if self.timezone is None else read_zone(self.timezone)
         strict = self.strict or self.atomic
-        read = support.run(
-            read_once(FilesToRead(str(path), size_of(path), None, form, owner, zone=zone, strict=strict))
-        )
+        task = FilesToRead(str(path), size_of(path), None, form, owner, zone=zone, strict=strict)
+        read = support.run(read_once(task))
         intake = read.intake
         if form is None:
             support.messages().fold(f"format: {', '.join(intake.parsed.formats)}", "bright_black")

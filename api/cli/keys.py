@@ -24,10 +24,7 @@ KEY_ID: Final = argument("ID", "The id of the key, as `keys list` shows it.")
 
 
 class _KeysCommand(options.StoreCommand):
-    @classmethod
-    def labels(cls) -> dict[str, str]:
-        """With that of the time that follows from the days."""
-        return {**super().labels(), "expires_at": "--days"}
+    also_called = ("expires_at", "--days")
 
     def in_store[T](self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """What the work returns; what it revoked is kept before the store is closed."""
@@ -65,9 +62,8 @@ class _Create(_KeysCommand, name="keys create"):
         async def create(connection: Connection) -> NewKey:
             at = await connection.now()
             until = None if self.days is None else to_datetime(at) + timedelta(days=self.days)
-            return await authentication.create_key(
-                connection, self.request(KeyRequest, scopes=scopes, expires_at=until), at
-            )
+            request = self.request(KeyRequest, scopes=scopes, expires_at=until)
+            return await authentication.create_key(connection, request, at)
 
         made = self.in_store(create)
         if self.as_json:

@@ -15,6 +15,7 @@ from typer.models import ArgumentInfo, ParameterInfo
 
 from api.cli import support
 from api.cli.program import Command, argument, option
+from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
@@ -85,9 +86,10 @@ class MemoryQuestion(Protocol):
 
 
 class StoreCommand(Command):
-    """A command on the store."""
+    """A command on the store. `also_called`: a field that follows from an option, and what a user calls that."""
 
     as_json = False
+    also_called = ("", "")
 
     @property
     def settings(self) -> Settings:
@@ -125,7 +127,8 @@ class StoreCommand(Command):
     @classmethod
     def labels(cls) -> dict[str, str]:
         """What a user calls each field."""
-        return {name: _label(name, declared) for name, declared in cls.declarations().items()}
+        labels = {name: _label(name, declared) for name, declared in cls.declarations().items()}
+        return labels | dict([cls.also_called])
 
     def answer[A](
         self, flow: Callable[..., Awaitable[A]], *given: Any, of: GraphRequest | str | None = None, **named: Any
@@ -136,7 +139,7 @@ class StoreCommand(Command):
         """
 
         async def work(settings: Settings) -> A:
-            async with support.open_store(settings) as runtime:
+            async with open_runtime(settings, support.report_loading()) as runtime:
                 if of is not None:
                     key, citizen = (Level.N1, of) if isinstance(of, str) else (of.graph_key, of.citizen_id)
                     await support.find_graph(runtime, key, citizen)

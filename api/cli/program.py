@@ -119,10 +119,10 @@ class CommandsOnDemand(TyperGroup):
 
 def option(usage: str, says: str, default: Any = None, **bounds: Any) -> Any:
     """An attribute of a command that the user names by a `usage` like `--citizen -c ID`; `...` if required."""
-    names = [word for word in usage.split() if word.startswith("-")]
-    return typer.Option(
-        default, *names, metavar=" ".join(usage.split()[len(names) :]) or None, help=says, **bounds
-    )
+    words = usage.split()
+    names = [word for word in words if word.startswith("-")]
+    metavar = " ".join(words[len(names) :]) or None
+    return typer.Option(default, *names, metavar=metavar, help=says, **bounds)
 
 
 def argument(metavar: str | None, says: str, default: Any = ...) -> Any:
@@ -172,9 +172,9 @@ def _make_callback(kind: type[Command]) -> Callable[..., None]:
 
     parameters = [inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for name, hint in get_type_hints(kind).items():
-        declared = getattr(kind, name)
+        default = getattr(kind, name)
         parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=declared)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
         )
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from pydantic import ValidationError
@@ -22,23 +22,14 @@ from rich.text import Text
 
 from api.cli import formatting
 from api.cli.program import run_until_stopped
-from api.runtime.runtime import OnLoading, Runtime, open_runtime
+from api.runtime.runtime import OnLoading, Runtime
 from orchestration.ingestion.written_times import parse_time
 from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
 from schemas.commands import Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
-from schemas.settings import (
-    AuthSettings,
-    ClientSettings,
-    EmbeddingSettings,
-    LanguageModelSettings,
-    ServerSettings,
-    Settings,
-    StoreSettings,
-    UpkeepSettings,
-)
+from schemas.settings import ClientSettings, Settings
 from schemas.temporal import check_digits
 from substrate.engine.loading import Loading
 from substrate.graphs.names import graph_name
@@ -118,14 +109,7 @@ def read_settings(ctx: typer.Context) -> Settings:
             remedy="Name that store (`substrate --data DIR …`), or unset SUBSTRATE_BASE_URL; the service answers "
             "REST, the Python client and `substrate mcp`.",
         )
-    settings = Settings(
-        store=read_group(StoreSettings),
-        embedding=read_group(EmbeddingSettings),
-        server=read_group(ServerSettings),
-        auth=read_group(AuthSettings),
-        language_model=read_group(LanguageModelSettings),
-        upkeep=read_group(UpkeepSettings),
-    )
+    settings = Settings(**{name: read_group(kind) for name, kind in get_type_hints(Settings).items()})
     return settings if data is None else use_directory(settings, data)
 
 
@@ -141,11 +125,6 @@ def read_group[T: BaseSettings](kind: type[T]) -> T:
         return validate(kind, {}, {name: f"SUBSTRATE_{name.upper()}" for name in kind.model_fields})
     except SettingsError as error:
         raise InvalidRequest(str(error), remedy='Lists are written as JSON, such as ["https://a.org"].') from error
-
-
-def open_store(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
-    """The open store; prints to stderr while the engine loads."""
-    return open_runtime(settings, report_loading())
 
 
 def report_loading() -> OnLoading:

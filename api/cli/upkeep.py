@@ -28,7 +28,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import UpkeepSettings
 from schemas.temporal import Instant
-from schemas.upkeep import Finding, Kind, ReembedReport, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
+from schemas.upkeep import Finding, Kind, ReembedReport, SweepAnswer, SweepReport, SweepRequest
 from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.language.text import count_of
@@ -167,11 +167,8 @@ class Repair(NamedTuple):
     """A finding whose repair was run."""
 
     finding: Finding
-    outcome: RepairOutcome
-
-    @property
-    def is_done(self) -> bool:
-        return self.outcome.status == "done"
+    is_done: bool
+    detail: str
 
 
 class ValidateCommand(options.StoreCommand, name="validate"):
@@ -232,7 +229,8 @@ async def _sweep(
     for report in answer.reports:
         for finding in report.findings:
             if finding.kind in fix and finding.repair is not None:
-                repairs.append(Repair(finding, await run_repair(finding.repair, runtime.deps, now)))
+                outcome = await run_repair(finding.repair, runtime.deps, now)
+                repairs.append(Repair(finding, outcome.status == "done", outcome.detail))
     return answer, repairs
 
 
@@ -285,7 +283,7 @@ def _show_report(report: SweepReport, page: support.Sheet) -> None:
 def _show_repairs(repairs: Sequence[Repair], page: support.Sheet) -> None:
     for repair in repairs:
         if not repair.is_done:
-            page.fold(f"not repaired: {formatting.to_line(repair.finding.id)}: {repair.outcome.detail}", "yellow")
+            page.fold(f"not repaired: {formatting.to_line(repair.finding.id)}: {repair.detail}", "yellow")
     if repairs:
         done = sum(repair.is_done for repair in repairs)
         page.fold(f"repaired {done:,} of {len(repairs):,}; closed records stay in the past")

@@ -55,11 +55,7 @@ class RememberCommand(options.OfContent, name="remember"):
     about: list[str] | None = option("--about NAME", "A person, place or project that it is about.")
     restate: bool = option("--restate", "Store it although it is there already.", False)
     as_json: bool = options.RECEIPT_AS_JSON
-
-    @classmethod
-    def labels(cls) -> dict[str, str]:
-        """With that of the name, which is the text or its beginning."""
-        return {**super().labels(), "name": "TEXT"}
+    also_called = ("name", "TEXT")
 
     def run(self) -> None:
         text = (sys.stdin.read() if self.text == "-" else self.text).strip()

@@ -108,16 +108,12 @@ class ContextValues(Frozen):
     id: str
     warnings: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, receipt: ContextReceipt) -> ContextValues:
-        return cls(id=receipt.context_id, warnings=receipt.warnings)
-
 
 async def call_write_context(client: AsyncSubstrate, given: ContextArguments) -> ToolAnswer:
     receipt = await client.write_context(**fields_of(given))
     said = "written before as" if receipt.duplicate else "written as"
     text = "\n".join((f"{said} {receipt.context_id}", *map(one_line, receipt.warnings)))
-    return ToolAnswer(fence(text), ContextValues.of(receipt))
+    return ToolAnswer(fence(text), ContextValues(id=receipt.context_id, warnings=receipt.warnings))
 
 
 TOOLS: Final = (

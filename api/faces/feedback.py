@@ -114,14 +114,11 @@ class FeedbackValues(Frozen):
     wrong: tuple[str, ...] = ()
     not_changed: tuple[NotChanged, ...] = ()
 
-    @classmethod
-    def of(cls, told: FeedbackRecord) -> FeedbackValues:
-        return cls(**told.model_dump(include=set(cls.model_fields)))
-
 
 async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
     told = await client.tell_feedback(given.citizen_id, **fields_of(given, "citizen_id"))
-    return ToolAnswer(f"kept as {told.feedback_id}", FeedbackValues.of(told))
+    values = FeedbackValues(**told.model_dump(include=set(FeedbackValues.model_fields)))
+    return ToolAnswer(f"kept as {told.feedback_id}", values)
 
 
 TOOLS: Final = (

@@ -22,7 +22,7 @@ from schemas.base import Frozen
 from schemas.mind.state import Felt
 from substrate.language.text import count_of
 
-RULES, FEELINGS = 5, 6
+RULES, FEELINGS, FEELINGS_OF_A_TOOL = 5, 6, 4
 
 
 class IdentityCommand(options.StoreCommand, name="identity"):
@@ -34,11 +34,7 @@ class IdentityCommand(options.StoreCommand, name="identity"):
     from_time: str | None = option("--diff TIME", "What changed since this moment, until now or --as-of.")
     limit: int = option("--limit", "Entities, 1 to 100.", 10)
     as_json: bool = options.ANSWER_AS_JSON
-
-    @classmethod
-    def labels(cls) -> dict[str, str]:
-        """With that of the end of what is compared."""
-        return {**super().labels(), "to_time": "--as-of"}
+    also_called = ("to_time", "--as-of")
 
     def run(self) -> None:
         citizen = self.citizen_id
@@ -115,9 +111,6 @@ def _format_state(state: Felt) -> str:
     return "state: " + ", ".join([*parts, *(["drives: " + ", ".join(drives)] if drives else [])])
 
 
-RULES_SHOWN, FEELINGS_SHOWN = 5, 4
-
-
 class IdentityArguments(Arguments):
     citizen_id: CitizenArgument
     as_of_time: AsOfArgument = None
@@ -189,11 +182,11 @@ async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> Too
     citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
     introduced = introduce(citizen)
     lines = [] if introduced is None else [one_line(introduced)]
-    for value in citizen.values[:RULES_SHOWN]:
+    for value in citizen.values[:RULES]:
         lines.append(one_line(f"Rule: {value.rule}"))
     if citizen.temperament is not None:
         felt = [f"{name} {share:.2f}" for name, share in citizen.temperament.emotions.items()]
-        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))
+        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_OF_A_TOOL])}"))
     lines += [
         one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
         for entity in citizen.entities

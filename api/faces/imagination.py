@@ -82,10 +82,6 @@ class ImagineValues(Noticed):
     results: dict[str, float]
     prediction_id: str | None = None
 
-    @classmethod
-    def of(cls, told: Imagination) -> ImagineValues:
-        return cls(enough=told.enough, results=told.results, prediction_id=told.prediction_id)
-
 
 def imagination_text(told: Imagination) -> str:
     """The shares in a line each, then the nearest cases with what came of them."""
@@ -106,7 +102,8 @@ def _shares(shares: dict[str, float]) -> str:
 
 async def call_imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer:
     told = await client.imagine(**fields_of(given))
-    return ToolAnswer(fence(imagination_text(told)), ImagineValues.of(told))
+    values = ImagineValues(enough=told.enough, results=told.results, prediction_id=told.prediction_id)
+    return ToolAnswer(fence(imagination_text(told)), values)
 
 
 TOOLS: Final = (

@@ -57,11 +57,7 @@ class ContestCommand(options.StoreCommand, name="contest"):
     reason: str | None = option("--reason", "What is wrong with it.")
     withdraw: bool = option("--withdraw", "Take the contest back.", False)
     as_json: bool = options.ANSWER_AS_JSON
-
-    @classmethod
-    def labels(cls) -> dict[str, str]:
-        """With that of whoever contests, where what is contested is listed."""
-        return {**super().labels(), "by": "--citizen"}
+    also_called = ("by", "--citizen")
 
     def run(self) -> None:
         level = self.level.upper()
@@ -74,7 +70,8 @@ class ContestCommand(options.StoreCommand, name="contest"):
         receipt = self.answer(change, request, _writer(request))
         if receipt.status == "refused":
             raise receipt.refusal()
-        self.show(receipt, _show_receipt)
+        verb = "withdrawn" if receipt.command == "retract" else "contested"
+        self.show(receipt, lambda receipt, page: page.say(f"{verb}: {receipt.level} {receipt.id}"))
 
 
 def _writer(request: Share | Withdraw) -> Writer:
@@ -88,11 +85,6 @@ def _show_shared(shared: Shared, page: support.Sheet) -> None:
         page.say(line, "bright_black")
     for each in shared.contested:
         page.say(f"contested by {each.by or 'somebody'}: {each.reason}")
-
-
-def _show_receipt(receipt: WriteReceipt, page: support.Sheet) -> None:
-    verb = "withdrawn" if receipt.command == "retract" else "contested"
-    page.say(f"{verb}: {receipt.level} {receipt.id}")
 
 
 def _show_contested(contested: ContestedPage, page: support.Sheet) -> None:
@@ -124,29 +116,21 @@ class SharedValues(Frozen):
     id: str
     status: str
 
-    @classmethod
-    def of(cls, shared: Shared) -> SharedValues:
-        return cls(id=shared.id, status=shared.status)
-
 
 class ContestValues(Frozen):
     statement_id: str
-
-    @classmethod
-    def of(cls, receipt: WriteReceipt) -> ContestValues:
-        return cls(statement_id=str(receipt.id))
 
 
 async def call_share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
     shared = await client.share(**fields_of(given))
     against = [one_line(f"contested by {each.by or 'somebody'}: {each.reason}") for each in shared.contested]
     text = "\n".join((f"{shared.status} as {shared.id}, {len(shared.links)} links", *against))
-    return ToolAnswer(fence(text), SharedValues.of(shared))
+    return ToolAnswer(fence(text), SharedValues(id=shared.id, status=shared.status))
 
 
 async def call_contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:
     receipt = await client.contest(**fields_of(given))
-    return ToolAnswer(f"contested as {receipt.id}", ContestValues.of(receipt))
+    return ToolAnswer(f"contested as {receipt.id}", ContestValues(statement_id=str(receipt.id)))
 
 
 TOOLS: Final = (

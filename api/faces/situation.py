@@ -65,21 +65,15 @@ class SituationValues(Noticed):
     notes: tuple[str, ...]
     degraded: tuple[str, ...]
 
-    @classmethod
-    def of(cls, found: Situation) -> SituationValues:
-        return cls(
-            citizen_id=found.citizen_id,
-            since=found.since,
-            contexts=tuple(context.memory_id for context in found.contexts),
-            rules=tuple(active.rule for active in found.rules),
-            notes=found.notes,
-            degraded=found.degraded,
-        )
-
 
 async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer:
     found = await client.situation(given.citizen_id, **fields_of(given, "citizen_id"))
-    return ToolAnswer(fence(found.text), SituationValues.of(found))
+    values = SituationValues(
+        contexts=tuple(context.memory_id for context in found.contexts),
+        rules=tuple(active.rule for active in found.rules),
+        **found.model_dump(include={"citizen_id", "since", "notes", "degraded"}),
+    )
+    return ToolAnswer(fence(found.text), values)
 
 
 TOOLS: Final = (
