@@ -39,7 +39,7 @@ from substrate.graphs.registry import Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.language.text import count_of
-from substrate.store import archive, reader, unfinished_erasures
+from substrate.store import archive, reader
 from substrate.store.upkeep import count_unreadable
 
 SLOW_TRIP_MS: Final = 20.0
@@ -162,7 +162,7 @@ async def _check_store(settings: Settings) -> list[Check]:
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
             checks.append(await _check_engine(connection, engine))
             # Opening the store should have finished interrupted erasures.
-            if left := len(await unfinished_erasures.read_notes(connection)):
+            if left := len(await erasure.read_notes(connection)):
                 checks.append(Check("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
             checks += await _check_graphs(connection, embedder)
     except SubstrateError as error:

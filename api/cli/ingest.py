@@ -41,7 +41,7 @@ from schemas.language_model import FactsReport
 from schemas.memory import GraphKey, Level
 from schemas.responses import HeardReport, IngestReport
 from schemas.temporal import Instant
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.language.text import count_of
 
 FAULTS_SHOWN: Final = 10

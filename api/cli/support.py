@@ -31,7 +31,7 @@ from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
 from schemas.settings import ClientSettings, Settings
 from schemas.temporal import check_digits
-from substrate.engine.loading import Loading
+from substrate.engine.unix_socket import Loading
 from substrate.graphs.names import graph_name
 
 run = run_until_stopped
