@@ -39,7 +39,7 @@ from substrate.graphs.registry import Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.language.text import count_of
-from substrate.store import archive, reader
+from substrate.store import archive, erasure, reader
 from substrate.store.upkeep import count_unreadable
 
 SLOW_TRIP_MS: Final = 20.0
