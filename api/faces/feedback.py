@@ -10,7 +10,7 @@ from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
 from api.mcp.arguments import Arguments, AsOfArgument, CitizenArgument, KnownAtArgument
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.features.feedback.flow import list_feedback, take_back, tell
 from schemas.base import AtMost, Frozen
 from schemas.base import Text as TextField
@@ -115,21 +115,12 @@ class FeedbackValues(Frozen):
     not_changed: tuple[NotChanged, ...] = ()
 
 
-async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
+@tool("Say what helped", read_only=False, extra=True)
+async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer[FeedbackValues]:
+    """Say which memories answered a question, which were wrong, what did not change: later answers go by it."""
     told = await client.tell_feedback(given.citizen_id, **fields_of(given, "citizen_id"))
     values = FeedbackValues(**told.model_dump(include=set(FeedbackValues.model_fields)))
     return ToolAnswer(f"kept as {told.feedback_id}", values)
 
 
-TOOLS: Final = (
-    Tool(
-        "feedback",
-        "Say what helped",
-        "Say which memories answered a question, which were wrong, what did not change: later answers go by it.",
-        FeedbackArguments,
-        FeedbackValues,
-        call_feedback,
-        read_only=False,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_feedback,)

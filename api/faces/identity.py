@@ -14,7 +14,7 @@ from api.cli.program import option
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import Arguments, AsOfArgument, CitizenArgument, KnownAtArgument
-from api.mcp.tool import Tool, ToolAnswer, times_of
+from api.mcp.tool import ToolAnswer, times_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.identity.flow import introduce, read_identity, read_identity_diff
 from orchestration.features.identity.values import AttachedRule, Between, Identity, IdentityDiff, WhoIs
@@ -178,7 +178,9 @@ class IdentityValues(Noticed):
         )
 
 
-async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
+@tool("Who a citizen is")
+async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer[IdentityValues]:
+    """Show who a citizen is, or was: the entities that most of its memories point to, and its state."""
     citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
     introduced = introduce(citizen)
     lines = [] if introduced is None else [one_line(introduced)]
@@ -196,13 +198,4 @@ async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> Too
     )
 
 
-TOOLS: Final = (
-    Tool(
-        "identity",
-        "Who a citizen is",
-        "Show who a citizen is, or was: the entities that most of its memories point to, and its state.",
-        IdentityArguments,
-        IdentityValues,
-        call_identity,
-    ),
-)
+TOOLS: Final = (call_identity,)

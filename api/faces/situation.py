@@ -12,7 +12,7 @@ from api.cli.program import option
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import Arguments, CitizenArgument, MaxTokensArgument
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, visible
 from orchestration.features.situation.flow import read_situation
 from orchestration.features.situation.values import MAX_SITUATION_TOKENS, MOST_STIMULI, Situation, SituationRequest
@@ -66,7 +66,9 @@ class SituationValues(Noticed):
     degraded: tuple[str, ...]
 
 
-async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer:
+@tool("Begin a cycle", extra=True)
+async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer[SituationValues]:
+    """Read where a citizen stands: state, what to answer to, working memory, rules, what changed."""
     found = await client.situation(given.citizen_id, **fields_of(given, "citizen_id"))
     values = SituationValues(
         contexts=tuple(context.memory_id for context in found.contexts),
@@ -76,14 +78,4 @@ async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> T
     return ToolAnswer(fence(found.text), values)
 
 
-TOOLS: Final = (
-    Tool(
-        "situation",
-        "Begin a cycle",
-        "Read where a citizen stands: state, what to answer to, working memory, rules, what changed.",
-        SituationArguments,
-        SituationValues,
-        call_situation,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_situation,)
