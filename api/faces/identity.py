@@ -157,20 +157,17 @@ class IdentityValues(Noticed):
 
     @classmethod
     def of(cls, identity: Identity) -> IdentityValues:
-        entities = tuple(
-            EntityValues(
-                id=entity.node_id, type=entity.node_type, **entity.model_dump(exclude={"node_id", "node_type"})
-            )
-            for entity in identity.entities
-        )
-        people = tuple(
-            PersonValues(id=person.node_id, **person.model_dump(exclude={"node_id"})) for person in identity.people
-        )
+        entities, people = [], []
+        for one in identity.entities:
+            rest = one.model_dump(exclude={"node_id", "node_type"})
+            entities.append(EntityValues(id=one.node_id, type=one.node_type, **rest))
+        for each in identity.people:
+            people.append(PersonValues(id=each.node_id, **each.model_dump(exclude={"node_id"})))
         return cls(
             name=None if identity.name is None else identity.name.value,
             role=None if identity.role is None else identity.role.value,
-            people=people,
-            entities=entities,
+            people=tuple(people),
+            entities=tuple(entities),
             energy=identity.state.energy,
             emotions=identity.state.emotion_vector,
             goal=identity.state.goal,
@@ -189,13 +186,11 @@ async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> Too
     if citizen.temperament is not None:
         felt = [f"{name} {share:.2f}" for name, share in citizen.temperament.emotions.items()]
         lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_OF_A_TOOL])}"))
-    lines += [
-        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
-        for entity in citizen.entities
-    ]
-    return ToolAnswer(
-        fence("\n".join(lines) or "No identity yet: nothing was remembered."), IdentityValues.of(citizen)
-    )
+    for entity in citizen.entities:
+        appears = f"in {count_of(entity.appearances, 'memory')}"
+        lines.append(one_line(f"- {entity.name} ({entity.node_type}): {appears}"))
+    text = "\n".join(lines) or "No identity yet: nothing was remembered."
+    return ToolAnswer(fence(text), IdentityValues.of(citizen))
 
 
 TOOLS: Final = (call_identity,)

@@ -83,19 +83,6 @@ class ImagineValues(Noticed):
     prediction_id: str | None = None
 
 
-def imagination_text(told: Imagination) -> str:
-    """The shares in a line each, then the nearest cases with what came of them."""
-    lines = [
-        f"{kind}: {_shares(shares)}" for kind, shares in (("results", told.results), ("feelings", told.emotions))
-    ]
-    if not told.enough:
-        lines = [f"too few to say ({told.cases} cases with a result); usually {_shares(told.usual) or 'unknown'}"]
-    for case in told.nearest:
-        rule = f"; rule: {case.rule}" if case.rule else ""
-        lines.append(one_line(f"- {case.description or case.name} -> {case.result or 'no result'}{rule}"))
-    return "\n".join([*lines, *map(one_line, told.notes)])
-
-
 def _shares(shares: dict[str, float]) -> str:
     return one_line(", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
 
@@ -104,8 +91,14 @@ def _shares(shares: dict[str, float]) -> str:
 async def call_imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer[ImagineValues]:
     """Say what came of an action before."""
     told = await client.imagine(**fields_of(given))
+    lines = [f"results: {_shares(told.results)}", f"feelings: {_shares(told.emotions)}"]
+    if not told.enough:
+        lines = [f"too few to say ({told.cases} cases with a result); usually {_shares(told.usual) or 'unknown'}"]
+    for case in told.nearest:
+        rule = f"; rule: {case.rule}" if case.rule else ""
+        lines.append(one_line(f"- {case.description or case.name} -> {case.result or 'no result'}{rule}"))
     values = ImagineValues(enough=told.enough, results=told.results, prediction_id=told.prediction_id)
-    return ToolAnswer(fence(imagination_text(told)), values)
+    return ToolAnswer(fence("\n".join([*lines, *map(one_line, told.notes)])), values)
 
 
 TOOLS: Final = (call_imagine,)

@@ -107,9 +107,6 @@ class RuleValues(Frozen):
     severity: str
     why: str
 
-    def line(self) -> str:
-        return one_line(f"- {self.outcome} ({self.severity}): {self.rule} ({self.why})")
-
 
 class VerdictValues(Noticed):
     """`verdict`: allow, warn, block or unchecked."""
@@ -119,24 +116,17 @@ class VerdictValues(Noticed):
     overridden: bool = False
     rules: tuple[RuleValues, ...] = ()
 
-    @classmethod
-    def of(cls, verdict: RulesVerdict) -> VerdictValues:
-        rules = tuple(
-            RuleValues(rule=each.rule, outcome=each.outcome, severity=each.severity, why=each.why)
-            for each in verdict.rules[:MOST_RULES]
-        )
-        return cls(verdict=verdict.verdict, why=verdict.why, overridden=verdict.overridden, rules=rules)
-
-    def text(self) -> str:
-        return "\n".join((one_line(f"{self.verdict}: {self.why}"), *(rule.line() for rule in self.rules)))
-
 
 @tool("Check an action", read_only=False, extra=True)
 async def call_check_rules(client: AsyncSubstrate, given: CheckRulesArguments) -> ToolAnswer[VerdictValues]:
     """Ask before you act: allow, warn, block, or unchecked (no permission), by the citizen's rules."""
     verdict = await client.check_rules(**fields_of(given))
-    values = VerdictValues.of(verdict)
-    return ToolAnswer(fence(values.text()), values)
+    rules, lines = [], [f"{verdict.verdict}: {verdict.why}"]
+    for each in verdict.rules[:MOST_RULES]:
+        rules.append(RuleValues(rule=each.rule, outcome=each.outcome, severity=each.severity, why=each.why))
+        lines.append(f"- {each.outcome} ({each.severity}): {each.rule} ({each.why})")
+    told = verdict.model_dump(include={"verdict", "why", "overridden"})
+    return ToolAnswer(fence("\n".join(map(one_line, lines))), VerdictValues(**told, rules=tuple(rules)))
 
 
 TOOLS: Final = (call_check_rules,)
