@@ -283,7 +283,8 @@ class HearCommand(options.StoreCommand, name="hear"):
     stored. Exits with 5 when a message was refused; the others are stored.
     """
 
-    episode_id: str = argument(None, "The conversation; it begins with its first message.")
+    also_called = ("episode_id", "EPISODE")
+    episode: str = argument(None, "The conversation; it begins with its first message.")
     speaker: str | None = argument(None, "Who says it: a name, or user, assistant, …", None)
     text: str | None = argument(None, "What is said.", None)
     citizen_id: str | None = options.ANY_CITIZEN
@@ -297,7 +298,7 @@ class HearCommand(options.StoreCommand, name="hear"):
     def fields(self) -> dict[str, Any]:
         """Without those of the message, which is read where it is heard."""
         return options.name_graph(self.level, self.collective) | {
-            "citizen_id": self.citizen_id, "episode_id": self.episode_id
+            "citizen_id": self.citizen_id, "episode_id": self.episode
         }  # fmt: skip
 
     def run(self) -> None:
