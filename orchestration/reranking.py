@@ -58,7 +58,7 @@ class Reranking(NamedTuple):
 class ModelOrder(BaseModel):
     """The answer of the model: numbers from 1, the most helpful first."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     order: Annotated[list[int], Field(max_length=200)]
 

@@ -18,6 +18,7 @@ from schemas.base import (
     JsonMap,
     LongText,
     Name,
+    RelationType,
     Request,
     ShortText,
     Text,
@@ -436,9 +437,6 @@ class ErasureReport(Frozen):
     repeats: tuple[str, ...] = ()
     dry_run: bool = False
     notes: tuple[str, ...] = ()
-
-
-RelationType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 
 
 def _link_id(text: str) -> str:

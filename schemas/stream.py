@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from schemas.base import Frozen, Sparse
+from schemas.base import Frozen, JsonMap, Sparse
 from schemas.language_model import ModelCall
 from schemas.memory import (
     Collective,
@@ -23,7 +23,6 @@ from schemas.memory import (
 from schemas.mind.feedback import LearnedFactors
 from schemas.mind.state import CitizenState
 from schemas.temporal import TemporalMode
-from schemas.upkeep.offers import Offer
 
 Tier = Literal["focus", "peripheral", "background"]
 
@@ -178,6 +177,28 @@ class ResolutionPattern(InGraph, Frozen):
     discovery_energy: float
 
 
+OfferKind = Literal["resolve", "unblock", "close", "erase"]
+
+
+class Offer(Frozen):
+    """Something that could be done. `command` does it when it is sent as it is.
+
+    `resolve`: a problem whose solution is known or done. `unblock`: what waits for nothing any more. `close`: a
+    resolved problem that left links of work open. `erase`: what somebody asked to forget; `memory_id` is what
+    asks, and the command names what goes for good when the offer is taken by its id. `id` stays the same as long
+    as the offer is about the same.
+    """
+
+    id: str
+    kind: OfferKind
+    level: Level
+    collective: Collective = None
+    memory_id: str
+    name: str
+    reason: str
+    command: JsonMap
+
+
 class RecurringCorrection(Frozen):
     """How often one pattern corrected beliefs (003, component 2: repeated dissonances reveal systematic errors).
 
@@ -316,11 +337,11 @@ class StreamFrame(Frozen):
     energy_feedback: EnergyFeedback | None = None
     citizen_energy: float | None = None
     temporal_dissonances: tuple[TemporalDissonance, ...] = ()
-    metadata_validation: MetadataValidationReport = MetadataValidationReport()
+    metadata_validation: MetadataValidationReport = MetadataValidationReport.model_construct()
     resolution_patterns: tuple[ResolutionPattern, ...] = ()
     offers: tuple[Offer, ...] = ()
     rules: tuple[StreamRule, ...] = ()
-    consciousness_summary: ConsciousnessSummary = ConsciousnessSummary()
+    consciousness_summary: ConsciousnessSummary = ConsciousnessSummary.model_construct()
     text: str | None = None
     retrieval_latency_ms: float = 0.0
     query_count: int = 0
@@ -366,5 +387,5 @@ class ConsciousnessStream(StreamFrame):
 
     form: Literal["full"] = "full"
     levels: dict[str, ConsciousnessLevelResults] = Field(default_factory=dict)
-    activation_tiers: ActivationTiers = ActivationTiers()
-    traversal_graph: TraversalGraph = TraversalGraph()
+    activation_tiers: ActivationTiers = ActivationTiers.model_construct()
+    traversal_graph: TraversalGraph = TraversalGraph.model_construct()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 
 from schemas.base import Frozen
 from schemas.intention import Part
@@ -93,8 +93,8 @@ class ReferencedStream(StreamFrame):
     memories: dict[Reference, ConsciousnessNode] = Field(default_factory=dict)
     links: dict[Reference, ConsciousnessRelationship] = Field(default_factory=dict)
     levels: dict[str, LevelReferences] = Field(default_factory=dict)
-    activation_tiers: TierReferences = TierReferences()
-    traversal_graph: GraphReferences = GraphReferences()
+    activation_tiers: TierReferences = TierReferences.model_construct()
+    traversal_graph: GraphReferences = GraphReferences.model_construct()
 
     def expanded(self) -> ConsciousnessStream:
         """The stream with each memory and link wherever it belongs. `model_fields_set` names what was sent."""
@@ -139,8 +139,12 @@ SentStream = Annotated[ConsciousnessStream | ReferencedStream, Field(discriminat
 """A stream as it is sent, in any form."""
 
 
-class StreamAnswer(RootModel[SentStream]):
+class StreamAnswer(RootModel[Any]):
     """A stream in any form, as an answer."""
+
+    model_config = ConfigDict(defer_build=True)  # `RootModel[SentStream]` would be built at once
+
+    root: SentStream
 
 
 def as_stream(sent: ConsciousnessStream | ReferencedStream) -> ConsciousnessStream:

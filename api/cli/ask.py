@@ -11,9 +11,7 @@ from api.cli import formatting, options, stream_text, support
 from api.cli.program import argument, option
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.errors import InvalidRequest
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.mind.state import CitizenState
@@ -130,6 +128,10 @@ class WakeCommand(options.StoreCommand, name="wake"):
         )
         if not self.as_json:
             state = state.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
+        from orchestration.waking.ask import (  # noqa: PLC0415  (a question wakes nobody)
+            retrieve_consciousness_context_from_state,
+        )
+
         stream = self.ask(retrieve_consciousness_context_from_state, state)
         if self.as_json:
             support.write_json(send(stream, state, budget_of(state)).decode())
@@ -187,6 +189,8 @@ class ResonateCommand(options.StoreCommand, name="resonate"):
 
     def run(self) -> None:
         signal = self.request(Resonate, max_level=self.max_level.upper())
+        from orchestration.resonance.ask import resonate  # noqa: PLC0415  (nor does it resonate)
+
         self.show(self.ask(resonate, signal), _show_resonances)
 
 

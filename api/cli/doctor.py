@@ -18,15 +18,13 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_FAULT
 from api.runtime.runtime import open_store
-from orchestration.features.registry import JOBS
-from orchestration.reranking import RERANKED
-from orchestration.upkeep.ordered_runs import check_names, describe_jobs
-from orchestration.upkeep.sweep import read_series
-from orchestration.writing.receipts import CLOCK_AHEAD
+from orchestration.features.registry import FEATURES
+from orchestration.upkeep.due import check_names
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import UNREADABLE_REMEDY, level_of
 from schemas.settings import Settings, StoreSettings
-from schemas.temporal import to_datetime
+from schemas.temporal import CLOCK_AHEAD, to_datetime
+from schemas.upkeep.runs import ONLY_NAMED
 from substrate.backup.files import unfinished_backups
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
@@ -40,6 +38,7 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.language.text import count_of
 from substrate.store import archive, erasure, reader
+from substrate.store.runs import read_summaries
 from substrate.store.upkeep import count_unreadable
 
 SLOW_TRIP_MS: Final = 20.0
@@ -142,15 +141,17 @@ def _check_log(store: StoreSettings) -> Check:
 def _check_upkeep(settings: Settings) -> Check:
     """Which jobs run while a citizen is idle."""
     named = settings.upkeep.named_jobs()
+    known = ("sweep", *FEATURES.job_names)
     try:
-        check_names(named, JOBS)
+        check_names(named, known)
     except SubstrateError as error:
         return Check("upkeep", error.detail, f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
-    jobs = describe_jobs(JOBS, named)
-    running = ", ".join(job.name for job in jobs if job.runs) or "no job"
-    others = ", ".join(job.name for job in jobs if not job.runs)
+    running = [job for job in known if (job not in ONLY_NAMED if named is None else job in named)]
+    others = ", ".join(job for job in known if job not in running)
     when = "in idle time" if settings.upkeep.upkeep == "idle" else "off; when asked"
-    return Check("upkeep", f"{when}: {running}{f'; only when named: {others}' if others else ''}")
+    return Check(
+        "upkeep", f"{when}: {', '.join(running) or 'no job'}{f'; only when named: {others}' if others else ''}"
+    )
 
 
 async def _check_store(settings: Settings) -> list[Check]:
@@ -193,6 +194,8 @@ async def _check_reranker(setting: str | None) -> list[Check]:
         reranker = await asyncio.to_thread(open_reranker, setting)
         if reranker is None:
             return []
+        from orchestration.reranking import RERANKED  # noqa: PLC0415  (few settings name one)
+
         begun = time.perf_counter()
         await reranker.rank(PROBE, [LONG_TEXT] * RERANKED)
     except Unavailable as error:
@@ -226,6 +229,10 @@ async def _check_quality(graph: Graph) -> list[Check]:
     """A grade of metadata that fell at the last sweep of the graph."""
     key, citizen = origin_of(graph.name)
     try:
+        if len(await read_summaries(graph, 2)) < 2:
+            return []  # what was swept less than twice did not fall
+        from orchestration.upkeep.sweep import read_series  # noqa: PLC0415  (it sweeps, too)
+
         series = await read_series(graph, level_of(key), citizen, 1)
     except SubstrateError as error:
         return [_report_error("quality", error)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, Final, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Protocol, get_type_hints
 
 from pydantic import BaseModel
 from typer.models import ArgumentInfo, ParameterInfo
@@ -16,12 +16,14 @@ from typer.models import ArgumentInfo, ParameterInfo
 from api.cli import support
 from api.cli.program import Command, argument, option
 from api.runtime.runtime import open_runtime
-from orchestration.dependencies import Deps
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.temporal import ALL_KNOWN, Instant
+
+if TYPE_CHECKING:
+    from orchestration.dependencies import Deps
 
 CITIZEN: Final = option("--citizen -c ID", "Whose memory.", ...)
 ANY_CITIZEN: Final = option("--citizen -c ID", "Whose memory.")

@@ -5,7 +5,6 @@ A command's module is imported when the command is called, so that `--help` is f
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import inspect
@@ -17,6 +16,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, Final, NoReturn, get_type_hints
 
 import typer
@@ -115,6 +115,27 @@ class CommandsOnDemand(TyperGroup):
         if name is None or known is None:
             return name, known, rest
         return name, load_command(name), rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        with _stand_ins({"rich.markdown": "Markdown", "rich.traceback": "Traceback"}):
+            super().format_help(ctx, formatter)
+
+
+@contextlib.contextmanager
+def _stand_ins(unused: Mapping[str, str]) -> Iterator[None]:
+    """Within the context, modules with one empty name each are imported instead of these.
+
+    Typer imports them with all that prints a help, of which they take a third of the time, and no help uses them.
+    """
+    missing = unused.keys() - sys.modules.keys()
+    for module in missing:
+        sys.modules[module] = ModuleType(module)
+        setattr(sys.modules[module], unused[module], object)
+    try:
+        yield
+    finally:
+        for module in missing:
+            del sys.modules[module]
 
 
 def option(usage: str, says: str, default: Any = None, **bounds: Any) -> Any:
@@ -305,18 +326,20 @@ def run_until_stopped[T](work: Coroutine[Any, Any, T]) -> T:
 
     Raises KeyboardInterrupt after such a signal.
     """
+    import asyncio  # noqa: PLC0415  (as long as all else that a text of help needs)
+
     # Not the result of the task: at the end of a run asyncio has its result described, which is long for a stream.
     answers: list[T] = []
+
+    async def stop_on_signals() -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            for sign in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
+        answers.append(await work)
+
     try:
-        asyncio.run(_stop_on_signals(work, answers))
+        asyncio.run(stop_on_signals())
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error
     return answers[0]
-
-
-async def _stop_on_signals[T](work: Coroutine[Any, Any, T], answers: list[T]) -> None:
-    task = asyncio.current_task()
-    if task is not None:
-        for sign in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
-    answers.append(await work)

@@ -14,9 +14,15 @@ from api.cli.support import MARGIN, Sheet
 from orchestration.assembly.budget import cut_to_room, reduced, stems_of
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, MetadataValidationReport
-from schemas.stream import LEVEL_NAMES, ConsciousnessStream, ResolutionPattern, TemporalDissonance, TraversalPath
+from schemas.stream import (
+    LEVEL_NAMES,
+    ConsciousnessStream,
+    Offer,
+    ResolutionPattern,
+    TemporalDissonance,
+    TraversalPath,
+)
 from schemas.temporal import ALL_KNOWN, TemporalMode, long_date
-from schemas.upkeep.offers import Offer
 from substrate.inference import tokens
 
 FOCUS_CHARACTERS = 1500

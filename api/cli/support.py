@@ -9,30 +9,31 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsError
-from rapidfuzz import fuzz, process
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import formatting
 from api.cli.program import run_until_stopped
 from api.runtime.runtime import OnLoading, Runtime
-from orchestration.ingestion.written_times import parse_time
 from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
-from schemas.commands import Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
 from schemas.settings import ClientSettings, Settings
 from schemas.temporal import check_digits
 from substrate.engine.unix_socket import Loading
 from substrate.graphs.names import graph_name
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+    from schemas.commands import Writer
 
 run = run_until_stopped
 drop_unset = without_nulls
@@ -166,6 +167,8 @@ def parse_time_option(option: str, text: str) -> datetime | date:
 
     A date stays one: its field knows whether its beginning or its end is meant.
     """
+    from orchestration.ingestion.written_times import parse_time  # noqa: PLC0415  (few commands name a time)
+
     try:
         check_digits(text)
         moment, zoned = parse_time(text)
@@ -204,6 +207,8 @@ def write_json(text: str) -> None:
 
 def writer_of(request: GraphRequest) -> Writer:
     """Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward."""
+    from schemas.commands import Writer  # noqa: PLC0415  (a question writes nothing)
+
     is_author = request.level is not Level.N1 and request.citizen_id is not None
     return Writer(author=request.citizen_id, steward=False) if is_author else Writer()
 
@@ -228,6 +233,8 @@ def _propose_citizens(citizen: str, known: list[str]) -> str:
         return "Nothing was remembered yet: start with `substrate ingest` or see `substrate demo`."
     if citizen in known:
         return "Its first write was broken off and nothing is stored: send it again."
+    from rapidfuzz import fuzz, process  # noqa: PLC0415  (most citizens are known)
+
     alike = process.extract(citizen, known, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
     if alike:
         return f"Did you mean {' or '.join(name for name, *_ in alike)}?"
@@ -235,21 +242,22 @@ def _propose_citizens(citizen: str, known: list[str]) -> str:
     return f"Known here: {', '.join(known[:_NAMES_SHOWN])}{more}."
 
 
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        """Items per second."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s", "bright_black")
-
-
 @contextmanager
 def progress_bar(total: int, things: str) -> Iterator[Callable[[int, int], None]]:
     """A bar for `total` things. Yields a function of (done, total) that advances it; silent without a terminal."""
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            """Items per second."""
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f}/s", "bright_black")
+
     console = messages()
     columns = (
         TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {things}"),
         BarColumn(bar_width=None),
-        _Rate(),
+        Rate(),
         TimeRemainingColumn(compact=True),
         TextColumn("left"),
     )

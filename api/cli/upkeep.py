@@ -13,11 +13,10 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_CONFLICT, EXIT_FAULT, EXIT_INTERRUPTED, argument, option
 from api.cli.stream_text import describe_grade
-from api.runtime.idle_upkeep import make_order
+from api.runtime.idle_upkeep import JOBS, make_order
 from api.runtime.runtime import Runtime
 from orchestration.dependencies import Deps
-from orchestration.features.registry import JOBS
-from orchestration.upkeep import ordered_runs
+from orchestration.upkeep import due, ordered_runs
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.reembedding import reembed_store
 from orchestration.upkeep.repair import run_repair
@@ -146,7 +145,7 @@ class _Set(options.StoreCommand, name="upkeep set"):
 
     def run(self) -> None:
         own, citizen = self.request(OwnUpkeep), self.citizen_id
-        ordered_runs.check_names(own.jobs, JOBS)
+        due.check_names(own.jobs, map(due.name_of, JOBS))
         kept = self.answer(ordered_runs.set_own, citizen, own, of=citizen)
         jobs = "the jobs of the service" if kept.jobs is None else ", ".join(kept.jobs) or "no job"
         support.output().fold(f"{citizen}: {'off' if kept.mode == 'off' else jobs}")

@@ -14,13 +14,14 @@ from schemas.base import (
     Identifier,
     LongText,
     Name,
+    RelationType,
     Request,
     ShortText,
     Text,
     Unit,
     Whole,
 )
-from schemas.commands import RelationType, Tags
+from schemas.commands import Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState, Severity

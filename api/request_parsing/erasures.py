@@ -28,8 +28,8 @@ from schemas.commands import (
 from schemas.errors import Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
+from schemas.stream import Offer
 from schemas.temporal import Instant
-from schemas.upkeep.offers import Offer
 from substrate.graphs.names import graph_name
 
 

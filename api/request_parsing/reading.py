@@ -16,9 +16,9 @@ from orchestration.graph_queries.filters import read_filters
 from orchestration.identifiers import link_name
 from orchestration.mind.energy import Decay
 from orchestration.writing.records import tag_names
-from schemas.base import CitizenId, Name, Request, ShortText
+from schemas.base import CitizenId, Name, RelationType, Request, ShortText
 from schemas.collectives import OfCollective, check_collective
-from schemas.commands import LinkId, RelationType
+from schemas.commands import LinkId
 from schemas.errors import NotFound
 from schemas.intention import AsOf, Filters, Label
 from schemas.memory import (

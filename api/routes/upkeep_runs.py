@@ -9,12 +9,11 @@ from typing import Annotated, Final
 from fastapi import Path, Request
 
 from api.dependencies import OpenRuntime
-from api.runtime.idle_upkeep import SHARE, OrderedRuns, Traffic, make_order
+from api.runtime.idle_upkeep import JOBS, SHARE, OrderedRuns, Traffic, make_order
 from api.runtime.runtime import Runtime
 from api.security.permissions import Caller, CurrentCaller
 from api.telemetry.metrics import record_run
-from orchestration.features.registry import JOBS
-from orchestration.upkeep import ordered_runs
+from orchestration.upkeep import due, ordered_runs
 from orchestration.upkeep.ordered_runs import Order, Reaches
 from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Place, Watch, view
@@ -89,7 +88,7 @@ async def own(citizen_id: CitizenId, runtime: OpenRuntime) -> OwnUpkeep:
 
 async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -> OwnUpkeep:
     """Say which upkeep the citizen wants: none in idle time (`off`), or other jobs than the service runs."""
-    ordered_runs.check_names(own.jobs, JOBS)
+    due.check_names(own.jobs, map(due.name_of, JOBS))
     return await ordered_runs.set_own(citizen_id, own, runtime.deps)
 
 

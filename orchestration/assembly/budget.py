@@ -7,16 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from math import ceil
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orchestration.ranking.candidates import Key
 from schemas.intention import StreamRequest
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
-from schemas.mind.appetite import IntendRequest
 from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, GraphNode
 from schemas.stream_forms import all_memories, graph_node, moments_of
 from substrate.inference import tokens
 from substrate.language.text import query_words, stem, stems
+
+if TYPE_CHECKING:
+    from schemas.mind.appetite import IntendRequest
 
 COMPACT_TOKENS: Final = 1500
 """The most tokens of a compact text, and of an answer to `recall` and `wake`, where none are named."""

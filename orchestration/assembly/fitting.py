@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import chain
 from math import ceil
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import orjson
 
@@ -32,10 +32,12 @@ from orchestration.assembly.sent_form import (
 )
 from schemas.intention import Form, Part
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories, graph_node, reference
 from substrate.inference import tokens
+
+if TYPE_CHECKING:
+    from schemas.responses import Intended
 
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""

@@ -42,11 +42,11 @@ from schemas.stream import (
     ConsciousnessStream,
     ConsciousnessSummary,
     Degradation,
+    Offer,
     QueryTiming,
     ResolutionPattern,
 )
 from schemas.temporal import TemporalMode
-from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions
 
 LINKS_PER_LEVEL: Final = 200

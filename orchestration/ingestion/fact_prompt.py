@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.question.entity_prompt import MAX_KIND
-from schemas.base import Name
-from schemas.commands import RelationType
+from schemas.base import Name, RelationType
 from substrate.inference.language import model
 from substrate.language.text import name_key
 from substrate.store.vocabulary import Vocabulary

@@ -32,7 +32,7 @@ _INSTRUCTIONS: Final = (
 class Names(BaseModel):
     """The answer of the model."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     entities: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(max_length=32)
 

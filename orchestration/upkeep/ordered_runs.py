@@ -22,7 +22,7 @@ from orchestration.upkeep.rounds import OnRun, place_of
 from orchestration.upkeep.runner import Place, Watch, is_run_in, run_job, show_job, upkeep_deps, view
 from schemas.collectives import owner_of
 from schemas.commands import CHANGES, ChangeCommand, subject_of
-from schemas.errors import InvalidRequest, NotFound
+from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level, Source, graph_fields, graph_key
 from schemas.temporal import to_datetime
 from schemas.upkeep.runs import JobInfo, JobName, OwnUpkeep, Run, RunRequest, RunsQuery
@@ -72,23 +72,13 @@ def describe_jobs(jobs: Sequence[Job], named: Collection[str] | None) -> tuple[J
     return tuple(infos)
 
 
-def check_names(names: Collection[str] | None, jobs: Sequence[Job]) -> None:
-    """Raises InvalidRequest for a job that this release does not have."""
-    known = [job.name for job in jobs]
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise InvalidRequest(
-            f"there is no job {unknown[0]!r}", remedy=f"Jobs: {', '.join(known) or 'none in this release'}."
-        )
-
-
 async def run_now(request: RunRequest, deps: Deps, order: Order) -> list[Run]:
     """Run the jobs of the request now, in each of its graphs; with `dry_run` only show what they would do.
 
     Raises Conflict, which names the holder, when another does the upkeep and does not give way; InvalidRequest for
     an unknown job; NotFound for a citizen of whom nothing is stored.
     """
-    check_names(request.jobs, order.jobs)
+    due.check_names(request.jobs, map(due.name_of, order.jobs))
     places = [place for place in await _places(request, deps) if order.reaches(place)]
     if request.dry_run:
         shown = [await show_job(*pair, deps, order.watch) for pair in await _pairs(request, places, deps, order)]

@@ -15,6 +15,7 @@ import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import Deps
+from orchestration.feature import Features
 from orchestration.identifiers import copy_id, ingestion_id
 from orchestration.writing.changes import author_fault, may_erase_as
 from orchestration.writing.records import stored_tag_names
@@ -61,13 +62,13 @@ FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished
 class ErasedStore(NamedTuple):
     """The store from which something is erased: `directory` is that of the embedded engine, None for a server.
 
-    `kept`: what its graphs hold beside records. `deps`: what else holds copies in this process and beside the
-    store; None where only the store is open.
+    `features` say what its graphs hold beside records. `deps`: what else holds copies in this process and beside
+    the store; None where only the store is open.
     """
 
     connection: Connection
     directory: Path | None
-    kept: Sequence[Kept]
+    features: Features
     deps: Deps | None = None
 
 
@@ -117,9 +118,7 @@ async def erase(
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
         opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await erasure.begin(connection, new)
-        removed, rewritten = await _carry_out(
-            notes | new, ErasedStore(connection, directory, deps.features.kept, deps)
-        )
+        removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps.features, deps))
     told = {"removed": Removed(**removed[target.graph]), "notes": (*opened, *report.notes)}
     return report.model_copy(update={**told, "log_rewritten": rewritten})
 
@@ -154,9 +153,7 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
         await erasure.begin(deps.connection, notes)
-        removed, _ = await _carry_out(
-            notes, ErasedStore(deps.connection, deps.directory, deps.features.kept, deps)
-        )
+        removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps.features, deps))
     return removed[graph.name]["memories"]
 
 
@@ -193,23 +190,19 @@ def _report(
 
 
 async def finish_broken_off(store: ErasedStore) -> int:
-    """Finish interrupted erasures and return their number. Rewrites the log if they or a removed graph need it.
+    """Finish interrupted erasures and return their number.
 
     Erasures that another process still runs are not touched. Raises Unavailable as `erase` does.
     """
     connection = store.connection
-    finished = 0
-    if await erasure.read_notes(connection):
-        async with erasure.exclusive_lock(store.directory) as is_alone:
-            notes = await erasure.read_notes(connection) if is_alone else {}
-            if store.directory is None:  # no lock tells of the other processes of a server
-                latest = await connection.now() - PRESUMED_RUNNING_US
-                notes = {name: note for name, note in notes.items() if note.at < latest}
-            if notes:
-                await _carry_out(notes, store, late=True)
-            finished = len(notes)
-    await append_log.rewrite_after_deletions(connection)
-    return finished
+    async with erasure.exclusive_lock(store.directory) as is_alone:
+        notes = await erasure.read_notes(connection) if is_alone else {}
+        if store.directory is None:  # no lock tells of the other processes of a server
+            latest = await connection.now() - PRESUMED_RUNNING_US
+            notes = {name: note for name, note in notes.items() if note.at < latest}
+        if notes:
+            await _carry_out(notes, store, late=True)
+    return len(notes)
 
 
 def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running: bool) -> None:
@@ -279,7 +272,7 @@ async def _carry_out(
             groups.setdefault((note.target.kind, note.target.graph), {})[name] = note
     removed: dict[str, Counter[str]] = defaultdict(Counter)
     for (kind, graph), some in groups.items():
-        removed[graph] += await _remove(kind, Graph(store.connection, graph), some, store.kept)
+        removed[graph] += await _remove(kind, Graph(store.connection, graph), some, store.features.kept)
     for empty in PLACES:
         await empty(store, list(notes.values()))
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import Fault, StoreTimeout
-from schemas.intention import Filters
 from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.connection.kept import GraphState
 from substrate.connection.parameters import parameters
@@ -20,6 +19,9 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import SEEN
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
+
+if TYPE_CHECKING:
+    from schemas.intention import Filters
 
 ROW_BYTES: Final = 700
 _MARK: Final = "seen"

@@ -226,7 +226,7 @@ async def test_a_thread_is_open_again_when_another_process_finishes_the_erasure(
         dying.setattr(store, "begin", die)
         with pytest.raises(asyncio.CancelledError):
             await erasure.erase(EraseMemory(citizen_id=fresh_citizen, id="solved"), deps, day(22), deps.directory)
-    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps.features.kept, deps))
+    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps.features, deps))
     assert await states(deps, fresh_citizen, "solved") == []
     assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
 

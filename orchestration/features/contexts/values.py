@@ -15,13 +15,14 @@ from schemas.base import (
     Identifier,
     LongText,
     Name,
+    RelationType,
     Request,
     ShortText,
     Text,
     Unit,
     Whole,
 )
-from schemas.commands import RelationType, Tags
+from schemas.commands import Tags
 from schemas.memory import Abstraction, Severity, Source
 from schemas.paging import Paged
 from schemas.temporal import Moment

@@ -16,8 +16,9 @@ from schemas.commands import MOST_ALSO, Command, WriteReceipt
 from schemas.errors import NotFound, StoreTimeout
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level, ResolutionState
+from schemas.stream import Offer
 from schemas.temporal import Instant
-from schemas.upkeep.offers import Offer, OffersAnswer, OffersRequest
+from schemas.upkeep.offers import OffersAnswer, OffersRequest
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.language.text import query_words, word_language

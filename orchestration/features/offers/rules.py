@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.features.offers.queries import OfferedLink
 from schemas.base import without_nulls
 from schemas.memory import GraphKey, ResolutionState, collective_of, graph_fields, level_of
-from schemas.upkeep.offers import Offer, OfferKind
+from schemas.stream import Offer, OfferKind
 from substrate.store.threads import WAITS_FOR_SOURCE, WAITS_FOR_TARGET
 
 RESOLVED: Final = ResolutionState.RESOLVED.value
