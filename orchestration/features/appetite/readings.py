@@ -191,14 +191,15 @@ def _pain(facts: Facts) -> Reading:
     ids = list(chain.from_iterable(source.memory_ids for source in told if normal_emotion(source.name) == name))
     felt = Reading(name="pain", amount=round(amount, 4), reason=f"it feels {name} {amount:.2g}")
     sources = [
-        AppetiteSource(id=memory_id, level=Level.N1, name=_named(memory_id, facts), amount=round(amount, 4))
+        AppetiteSource(
+            id=memory_id,
+            level=Level.N1,
+            name=next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id),
+            amount=round(amount, 4),
+        )
         for memory_id in ids[:MOST_SOURCES]
     ]
     return felt.model_copy(update={"sources": tuple(sources), "further": max(0, len(ids) - MOST_SOURCES)})
-
-
-def _named(memory_id: str, facts: Facts) -> str:
-    return next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id)
 
 
 def _drives(facts: Facts) -> Reading:

@@ -82,6 +82,8 @@ def edge_commands(
         )
         link_id = f"{context_id}:{place}"
         source, target = (ids.get(end) or ids[key_of(end)] for end in (edge.source, edge.target))
+        certainty = edge.certainty if edge.certainty is not None else context.certainty
+        energy = edge.energy if edge.energy is not None else context.intensity
         command = Relate(
             citizen_id=context.citizen_id,
             id=link_id,
@@ -92,7 +94,15 @@ def edge_commands(
             resolution_state=ResolutionState.RESOLVED,
             episode_id=context_id,
             source=context.source,
-            **_values(edge, context),
+            **(
+                {
+                    "goal": edge.goal or context.goal or context.action or TO_REMEMBER,
+                    "mindstate": edge.mindstate or context.emotion or TELLING,
+                    "energy": _HALF if energy is None else energy,
+                    "confidence": _HALF if certainty is None else certainty,
+                    "emotion_vector": _feelings(context) or {},
+                }
+            ),
             **({} if context.valid_at is None else {"valid_at": context.valid_at}),
         )
         assumed = ("confidence" if name == "certainty" else name for name in filled)
@@ -106,18 +116,6 @@ def edge_commands(
             found=read,
         )
         yield EdgeCommand(command.assuming(*assumed, *feeling), shown)
-
-
-def _values(edge: GivenEdge, context: WriteContext) -> dict[str, Any]:
-    certainty = edge.certainty if edge.certainty is not None else context.certainty
-    energy = edge.energy if edge.energy is not None else context.intensity
-    return {
-        "goal": edge.goal or context.goal or context.action or TO_REMEMBER,
-        "mindstate": edge.mindstate or context.emotion or TELLING,
-        "energy": _HALF if energy is None else energy,
-        "confidence": _HALF if certainty is None else certainty,
-        "emotion_vector": _feelings(context) or {},
-    }
 
 
 NOTHING: Final = frozenset(("", "none", "null", "undefined", "n/a"))

@@ -16,6 +16,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 _COLUMNS: Final = ("memory_id", "created_at", "digest", "receipt", "log", "edges", "ends")
 OF_COMMAND: Final = Query(
@@ -109,5 +110,4 @@ async def write_note(graph: Graph, note: ContextNote) -> None:
 
 async def forget_notes(graph: Graph, ids: Sequence[str]) -> int:
     """Remove the notes of these contexts; returns how many were there."""
-    rows = await graph.write(FORGET_NOTES, ids=list(ids))
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, FORGET_NOTES, ids=list(ids))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from orchestration.features.identity.values import (
@@ -43,6 +43,11 @@ def summarise(periods: Sequence[TemperamentPeriod]) -> Temperament | None:
 def compare_identities(before: Identity, after: Identity) -> IdentityDiff:
     """What the citizen is at the second moment and was not at the first, and the other way round."""
     then, later = _by_name(before.people), _by_name(after.people)
+    relations: list[RelationChange] = []
+    for key, person in later.items():
+        earlier = then.get(key)
+        if earlier is not None and earlier.relation != person.relation:
+            relations.append(RelationChange(name=person.name, before=earlier.relation, after=person.relation))
     return IdentityDiff(
         citizen_id=after.citizen_id,
         from_time=before.as_of_time,
@@ -51,7 +56,7 @@ def compare_identities(before: Identity, after: Identity) -> IdentityDiff:
         role=_changed(before.role, after.role),
         people_come=tuple(person for key, person in later.items() if key not in then),
         people_gone=tuple(person for key, person in then.items() if key not in later),
-        relations=tuple(_relations(then, later)),
+        relations=tuple(relations),
         attachments=tuple(_shifts(before, after)),
         values_new=_only_in(after.values, before.values),
         values_ended=_only_in(before.values, after.values),
@@ -66,15 +71,6 @@ def _by_name(people: Iterable[IdentityPerson]) -> dict[str, IdentityPerson]:
 def _changed(before: Told | None, after: Told | None) -> TextChange | None:
     one, other = (None if told is None else told.value for told in (before, after))
     return None if one == other else TextChange(before=one, after=other)
-
-
-def _relations(
-    then: Mapping[str, IdentityPerson], later: Mapping[str, IdentityPerson]
-) -> Iterable[RelationChange]:
-    for key, person in later.items():
-        earlier = then.get(key)
-        if earlier is not None and earlier.relation != person.relation:
-            yield RelationChange(name=person.name, before=earlier.relation, after=person.relation)
 
 
 def _shifts(before: Identity, after: Identity) -> list[AttachmentShift]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.names import name_language
 from orchestration.appraisal.self_statements import read_relations, read_statements
@@ -30,10 +30,7 @@ from orchestration.features.identity.values import (
     IdentityDiff,
     IdentityEntity,
     IdentityPerson,
-    SelfEntity,
-    Temperament,
     Told,
-    Value,
     WhoIs,
 )
 from orchestration.graph_queries.existing_graphs import open_view
@@ -56,12 +53,8 @@ MOST_COMPARED: Final = 100
 """This many entities and people of each moment are compared."""
 
 
-class _IdentityPage(NamedTuple):
-    """The entity after which a page begins, how many entities earlier pages showed, and the first page's scope."""
-
-    after: EntityPosition
-    shown: int
-    scope: Scope
+type _PageStart = tuple[EntityPosition, int, Scope]
+"""The entity after which a page begins, how many entities earlier pages showed, and the first page's scope."""
 
 
 async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
@@ -74,31 +67,29 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         return await _read_page(request, page, deps, now)
     identity, calibration = await asyncio.gather(
         _read_page(request, page, deps, now),
-        deps.features.read("calibration", request.citizen_id, deps, page.scope),
+        deps.features.read("calibration", request.citizen_id, deps, page[2]),
     )
     return identity.model_copy(update={"calibration": calibration})
 
 
-async def _read_page(request: WhoIs, page: _IdentityPage, deps: Deps, now: Instant) -> Identity:
-    scope = page.scope
+async def _read_page(request: WhoIs, page: _PageStart, deps: Deps, now: Instant) -> Identity:
+    after, shown_before, scope = page
     view = await open_view(request.citizen_id, (Level.N1,), scope, deps, now=now)
     entities: tuple[IdentityEntity, ...] = ()
-    own = DeclaredSelf()
+    own: dict[str, Any] = {}
     notes, next_cursor = (*request.notes, *(view.notes if view.targets else ())), None
     target = view.targets.get(Level.N1)
     if target is not None:
         known_at = min(scope.known.start, await records.read_clock(target.graph, now))
-        pool = max(MIN_COUNTED, 4 * (page.shown + request.limit))
-        ranked = await read_entities(
-            target, scope, page.after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool
-        )
+        pool = max(MIN_COUNTED, 4 * (shown_before + request.limit))
+        ranked = await read_entities(target, scope, after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool)
         entities = tuple(ranked[: request.limit])
         if request.cursor is None:
             own = await read_self(request.citizen_id, target, scope, limit=request.limit)
         if len(ranked) > request.limit:
             last = entities[-1]
             position = EntityPosition(last.appearances, last.name, last.node_id)
-            next_cursor = encode_cursor(*position, page.shown + len(entities), scope.valid.start, known_at)
+            next_cursor = encode_cursor(*position, shown_before + len(entities), scope.valid.start, known_at)
     if not entities and request.cursor is None:
         notes = (*notes, f"citizen {request.citizen_id} had no memory that pointed to another at that moment")
     state = await felt_state(request.citizen_id, deps, scope, now, target=target)
@@ -109,12 +100,7 @@ async def _read_page(request: WhoIs, page: _IdentityPage, deps: Deps, now: Insta
         citizen_id=request.citizen_id,
         as_of_time=to_datetime(scope.valid.start),
         known_at=to_datetime(now if scope.is_present else scope.known.start),
-        name=own.name,
-        role=own.role,
-        self_entity=own.self_entity,
-        people=own.people,
-        values=own.values,
-        temperament=own.temperament,
+        **own,
         entities=entities,
         state=state,
         next=next_cursor,
@@ -148,29 +134,17 @@ async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, 
     return compare_identities(before, after).model_copy(update={"notes": tuple(notes)})
 
 
-def _page_start(request: WhoIs, now: Instant) -> _IdentityPage:
+def _page_start(request: WhoIs, now: Instant) -> _PageStart:
     if request.cursor is None:
-        scope = request.scope(now)
-        return _IdentityPage(EntityPosition(), 0, scope)
+        return EntityPosition(), 0, request.scope(now)
     appearances, name, node_id, shown, valid, known = decode_cursor(request.cursor, int, str, str, int, int, int)
-    return _IdentityPage(EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known))
+    return EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known)
 
 
 RELATION_COUNTS: Final = 1.5
 """Somebody whom the citizen calls its sister or its boss counts like one who is mentioned this many times more."""
 _BEFORE, _AFTER = 90, 70
 """How many characters before and after a name may say what the person is to the citizen."""
-
-
-class DeclaredSelf(NamedTuple):
-    """What a citizen says of itself, the memory that stands for it, its people, values and temperament."""
-
-    name: Told | None = None
-    role: Told | None = None
-    self_entity: SelfEntity | None = None
-    people: tuple[IdentityPerson, ...] = ()
-    values: tuple[Value, ...] = ()
-    temperament: Temperament | None = None
 
 
 class _Said(NamedTuple):
@@ -180,8 +154,10 @@ class _Said(NamedTuple):
     memory_id: str
 
 
-async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit: int) -> DeclaredSelf:
-    """What the citizen is at the moment, with at most `limit` of its people. Raises as `Graph.read`."""
+async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit: int) -> dict[str, Any]:
+    """What the citizen says of itself at the moment, the memory that stands for it, its people (at most `limit`),
+    values and temperament, as the fields of its identity. Raises as `Graph.read`.
+    """
     stated = await read_stated(target, scope)
     name = latest_name(_statements(stated, "name", _speakers(citizen_id)))
     names = () if name is None else (name.value, name.value.split()[0])
@@ -205,7 +181,8 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     if statements:
         same = [one.memory_id for one in statements if one.value.lower() == statements[0].value.lower()]
         role = Told(value=statements[0].value, memory_ids=tuple(dict.fromkeys(same)))
-    return DeclaredSelf(name, role, entity, people, values, summarise(periods))
+    told: dict[str, Any] = {"name": name, "role": role, "self_entity": entity}
+    return {**told, "people": people, "values": values, "temperament": summarise(periods)}
 
 
 def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:
@@ -238,31 +215,22 @@ def latest_name(said: Sequence[_Said]) -> Told | None:
 
 def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:
     """The people, those that matter most first: by how often they are mentioned, and whether they are related."""
-    people = [
-        IdentityPerson(node_id=row.node_id, name=row.name, relation=_relation(row), appearances=row.appearances)
-        for row in _one_each(rows)
-        if name_key(row.name) not in selves
-    ]
-    return tuple(
-        sorted(
-            people,
-            key=lambda one: (-one.appearances - RELATION_COUNTS * bool(one.relation), one.name, one.node_id),
-        )
-    )
+    given, made = ({name_key(row.name): row for row in rows if row.made is of_name} for of_name in (False, True))
+    people: list[IdentityPerson] = []
+    for row in rows:
+        key = name_key(row.name)
+        if key in selves or (row.made and (key in given or made[key] is not row)):
+            continue
+        if not row.made and key in made:  # one that was made of a name joins the one whom the citizen stored
+            count = row.appearances + made[key].appearances
+            row = row._replace(appearances=count, texts=[*row.texts, *made[key].texts])
+        person: dict[str, Any] = {"node_id": row.node_id, "name": row.name, "appearances": row.appearances}
+        people.append(IdentityPerson(**person, relation=_relation(row)))
 
+    def rank(one: IdentityPerson) -> tuple[float, str, str]:
+        return -one.appearances - RELATION_COUNTS * bool(one.relation), one.name, one.node_id
 
-def _one_each(rows: Sequence[PersonRow]) -> list[PersonRow]:
-    """The people; one that was made of a name joins the one whom the citizen itself stored under that name."""
-    given = {name_key(row.name): row for row in rows if not row.made}
-    made = {name_key(row.name): row for row in rows if row.made}
-    joined = [_join(row, made.get(name_key(row.name))) for row in rows if not row.made]
-    return joined + [row for key, row in made.items() if key not in given]
-
-
-def _join(row: PersonRow, made: PersonRow | None) -> PersonRow:
-    if made is None:
-        return row
-    return row._replace(appearances=row.appearances + made.appearances, texts=[*row.texts, *made.texts])
+    return tuple(sorted(people, key=rank))
 
 
 def _relation(row: PersonRow) -> str | None:
@@ -286,18 +254,13 @@ def introduce(identity: Identity) -> str | None:
     parts = []
     if identity.name is not None or identity.role is not None:
         name = "" if identity.name is None else identity.name.value
-        role = "" if identity.role is None else _with_article(identity.role.value)
+        role = "" if identity.role is None else identity.role.value
+        if role.startswith(tuple(language.names.runs for language in Language.all())):
+            role = f"who {role}"
+        elif role and not role[:1].isupper():  # a German one, which has a capital, stays as it is
+            role = f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"
         parts.append(f"You are {', '.join(filter(None, (name, role)))}.")
     if identity.people:
         people = (f"{p.name} ({p.relation})" if p.relation else p.name for p in identity.people)
         parts.append(f"People: {', '.join(people)}.")
     return " ".join(parts) or None
-
-
-def _with_article(role: str) -> str:
-    """The role as it stands after "you are"; a German one, which has a capital, stays as it is."""
-    if role.startswith(tuple(language.names.runs for language in Language.all())):
-        return f"who {role}"
-    if role[:1].isupper():
-        return role
-    return f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"

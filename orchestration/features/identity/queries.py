@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -180,18 +180,6 @@ class EntityPosition(NamedTuple):
     node_id: str = ""
 
 
-class _Mention(NamedTuple):
-    """A row of `IDENTITY_*`: an entity, and an emotion or rule (`kind`) of the memories that link to it."""
-
-    node_id: str
-    name: str
-    node_type: str
-    appearances: int
-    kind: str
-    value: str
-    memories: int
-
-
 async def read_statements(target: GraphTarget, scope: Scope) -> list[Stated]:
     """The texts of the moment in which somebody speaks of themselves, the latest first. Raises as `Graph.read`."""
     query = STATED_THEN if target.past else STATED_NOW
@@ -234,25 +222,18 @@ async def read_entities(
         pool=pool,
         roles=list(roles),
     )
-    mentions = [_Mention(*row) for row in mention_rows]
-    return [_entity(list(group)) for _, group in groupby(mentions, key=lambda mention: mention.node_id)]
-
-
-def _entity(mentions: Sequence[_Mention]) -> IdentityEntity:
-    first = mentions[0]
-    rules = [
-        AttachedRule(rule=mention.value, memories=mention.memories)
-        for mention in mentions
-        if mention.kind == "rule"
-    ]
-    return IdentityEntity(
-        node_id=first.node_id,
-        name=first.name,
-        node_type=first.node_type,
-        appearances=first.appearances,
-        emotions={mention.value: mention.memories for mention in mentions if mention.kind == "emotion"},
-        rules=tuple(rules[:MAX_RULES]),
-    )
+    entities: list[IdentityEntity] = []
+    for (node_id, name, node_type, appearances), group in groupby(mention_rows, key=lambda row: tuple(row[:4])):
+        emotions: dict[str, int] = {}
+        ruled: list[AttachedRule] = []
+        for *_, kind, value, memories in group:  # an emotion or a rule of the memories that link to it
+            if kind == "emotion":
+                emotions[value] = memories
+            elif kind == "rule":
+                ruled.append(AttachedRule(rule=value, memories=memories))
+        entity = {"node_id": node_id, "name": name, "node_type": node_type, "appearances": appearances}
+        entities.append(IdentityEntity(**entity, emotions=emotions, rules=tuple(ruled[:MAX_RULES])))
+    return entities
 
 
 _DECLARING: Final = (Source.CITIZEN.value, Source.SYSTEM.value)
@@ -395,17 +376,12 @@ async def read_temperament(target: GraphTarget, scope: Scope, voice: OwnVoice) -
         own_speakers=list(voice.speakers),
     )
     periods = groupby(rows, key=lambda row: row[0])
-    return tuple(_period(int(place), list(counted), last) for place, counted in periods)
-
-
-def _period(place: int, counted: Sequence[Sequence[object]], end: Instant) -> TemperamentPeriod:
-    counts = {str(emotion): int(str(memories)) for _place, emotion, memories in counted}
-    return TemperamentPeriod(
-        start=to_datetime(end - (place + 1) * PERIOD),
-        end=to_datetime(end - place * PERIOD),
-        memories=counts.pop("", 0),
-        emotions=counts,
-    )
+    found: list[TemperamentPeriod] = []
+    for place, counted in periods:
+        counts = {str(emotion): int(memories) for _, emotion, memories in counted}
+        start, end = (to_datetime(last - (int(place) + back) * PERIOD) for back in (1, 0))
+        found.append(TemperamentPeriod(start=start, end=end, memories=counts.pop("", 0), emotions=counts))
+    return tuple(found)
 
 
 CLOSINGS: Final = Query(
@@ -498,9 +474,8 @@ async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Insta
 
 async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list[Period]]:
     """For each belief, the transaction times of earlier records of its memory with equal name and description."""
-    values = _belief_values(beliefs)
     periods: defaultdict[int, list[Period]] = defaultdict(list)
-    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
+    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=_belief_values(beliefs)):
         periods[index].append(Period(known_at, ended_at))
     return [periods[index] for index in range(len(beliefs))]
 
@@ -511,14 +486,6 @@ async def read_held(graph: Graph, beliefs: Sequence[HeldBelief], known_to: Insta
     return frozenset(int(place) for place, held in found if held)
 
 
-def _belief_values(beliefs: Sequence[HeldBelief]) -> list[dict[str, str | int]]:
-    return [
-        {
-            "place": index,
-            "id": belief.memory_id,
-            "name": belief.name,
-            "description": belief.description,
-            "begun": belief.known_at,
-        }
-        for index, belief in enumerate(beliefs)
-    ]
+def _belief_values(beliefs: Sequence[HeldBelief]) -> list[dict[str, Any]]:
+    names = ("id", "name", "description", "begun")
+    return [{"place": place, **dict(zip(names, belief, strict=True))} for place, belief in enumerate(beliefs)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import uuid4
 
 from orchestration.appraisal.feelings import read_reply
@@ -13,7 +13,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.imagination import formulas
 from orchestration.features.imagination import queries as store
 from orchestration.features.imagination.formulas import Case, Imagined, calibrate, score
-from orchestration.features.imagination.queries import Outcome, StoredPrediction
+from orchestration.features.imagination.queries import StoredPrediction
 from orchestration.features.imagination.values import (
     Calibration,
     Imagination,
@@ -51,13 +51,6 @@ SEARCH: Final = Weights(likeness=2.0, words=0.0, beside=0.0, importance=0.0, rec
 """How candidates are found. Age counts by itself, and recency keeps a signal without a vector from being empty."""
 
 
-class _Echo(NamedTuple):
-    """A memory that resonates, as a case."""
-
-    found: Resonance
-    case: Case
-
-
 async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
     """What came of an action before: results and feelings of the past contexts that are most like it (002).
 
@@ -65,18 +58,24 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
 
     Raises as `resonate` does.
     """
-    found = await resonate(_signal(request), deps, now, diverse=False)  # shares are of all that is near
+    asked = {
+        **request.model_dump(exclude={"action", "keep"}),
+        "query_text": request.action,
+        "suppress_recent": False,
+    }
+    signal = Resonate(**asked, weights=SEARCH, max_results_per_level=CANDIDATES)
+    found = await resonate(signal, deps, now, diverse=False)  # shares are of all that is near
     moment = now if request.as_of_time is None else to_instant(request.as_of_time)
     by_meaning = found.weights["likeness"] > 0.0
     every = chain.from_iterable(found.levels.values())
     resonances = [one for one in every if one.memory.node_type not in THINGS]
     late: list[str] = []
     replies = await _read_replies(resonances, request, deps, now, notes=late)
-    echoes: list[_Echo] = []
+    cases: list[Case] = []
     for one in resonances:
         replied = replies.get((one.memory.graph_key, one.memory.node_id))
-        echoes.append(_echo(one, request, moment, replied, by_meaning=by_meaning))
-    imagined = formulas.imagine([echo.case for echo in echoes])
+        cases.append(_case(one, request, moment, replied, by_meaning=by_meaning))
+    imagined = formulas.imagine(cases)
     few = (
         f"too few to say: {len(imagined.weighed)} past contexts are like this action, {imagined.known} of them "
         f"with a result; they count like {imagined.evidence:.1f} cases, and {formulas.NEEDED:g} are needed"
@@ -91,27 +90,11 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         results=imagined.results,
         emotions=imagined.emotions,
         usual=imagined.usual,
-        nearest=_nearest(echoes, imagined),
+        nearest=_nearest(resonances, cases, imagined),
         notes=(*request.notes, *([] if imagined.enough else [few]), *found.notes, *late),
         degraded=found.degraded,
     )
     return await _keep(request, answer, deps, now) if request.keep else answer
-
-
-def _signal(request: Imagine) -> Resonate:
-    return Resonate(
-        citizen_id=request.citizen_id,
-        query_text=request.action,
-        nodes=request.nodes,
-        emotion=request.emotion,
-        weights=SEARCH,
-        query_levels=request.query_levels,
-        collectives=request.collectives,
-        as_of_time=request.as_of_time,
-        known_at=request.known_at,
-        max_results_per_level=CANDIDATES,
-        suppress_recent=False,
-    )
 
 
 async def _read_replies(
@@ -139,7 +122,7 @@ async def _read_replies(
     return replies
 
 
-def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | None, *, by_meaning: bool) -> _Echo:
+def _case(found: Resonance, request: Imagine, moment: Instant, replied: str | None, *, by_meaning: bool) -> Case:
     """A memory as a case; without `by_meaning` there are no vectors, and shared words stand for likeness."""
     memory = found.memory
     likeness = found.channels["likeness"]
@@ -156,36 +139,19 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
     is_given = memory.result is not None and "result" not in memory.unset
     if answers and not is_given and read_reply(memory.description):
         outcome = replied  # what it tells came of the turn before, not of itself
-    return _Echo(
-        found,
-        Case(
-            formulas.nearness(found.channels, likeness, filled),
-            likeness,
-            formulas.age_of(memory, moment),
-            outcome,
-            memory.emotion_vector or {},
-        ),
-    )
+    near = formulas.nearness(found.channels, likeness, filled)
+    return Case(near, likeness, formulas.age_of(memory, moment), outcome, memory.emotion_vector or {})
 
 
-def _nearest(echoes: Sequence[_Echo], imagined: Imagined) -> tuple[PastCase, ...]:
+def _nearest(resonances: Sequence[Resonance], cases: Sequence[Case], imagined: Imagined) -> tuple[PastCase, ...]:
     ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: formulas.NEAREST]
     nearest: list[PastCase] = []
     for one in ordered:
-        found, case = echoes[one.place]
-        case_of = PastCase(
-            memory_id=found.memory.node_id,
-            level=found.memory.level,
-            name=found.memory.name,
-            description=found.memory.description,
-            valid_at=found.memory.valid_at,
-            result=case.result,
-            emotion=dominant_emotion(found.memory),
-            rule=found.memory.rule,
-            resonance=found.resonance,
-            weight=round(one.weight, 4),
-        )
-        nearest.append(case_of)
+        found = resonances[one.place]
+        kept = found.memory.model_dump(include={"level", "name", "description", "valid_at", "rule"})
+        kept |= {"result": cases[one.place].result, "emotion": dominant_emotion(found.memory)}
+        weight = round(one.weight, 4)
+        nearest.append(PastCase(memory_id=found.memory.node_id, **kept, resonance=found.resonance, weight=weight))
     return tuple(nearest)
 
 
@@ -281,8 +247,8 @@ async def answer_prediction(
     Returns the prediction's id, None for an unknown one. Raises Conflict for one that another context answered.
     """
     if result is not None:
-        outcome = Outcome(context_id, result, emotion, now)
-        return prediction_id if await store.answer_prediction(graph, prediction_id, outcome) else None
+        outcome = {"context": context_id, "result": result, "emotion": emotion, "at": now}
+        return prediction_id if await store.answer_prediction(graph, prediction_id, **outcome) else None
     kept = await store.read_prediction(graph, prediction_id)
     if kept is not None and kept.context_id not in (None, context_id):
         raise Conflict(

@@ -454,7 +454,15 @@ def read_folder(folder: Folder) -> ReadFolder:
                 found += _parse(entry.path, content.decode())
             except UnicodeDecodeError:
                 refusals.append(Refusal(entry.path, f"{entry.path} is no text in UTF-8"))
-    return ReadFolder(marker, found, _missing(marker, found, untouched, refusals), refusals)
+    present = {each.section.atom.id for each in found}
+    unread = {refusal.path for refusal in refusals}
+    missing: dict[str, Written] = {}
+    for path, note in marker.files.items():
+        if path not in untouched and not any(map(path.startswith, unread)):
+            missing |= {
+                atom_id: Written(path, version) for atom_id, version in note.atoms if atom_id not in present
+            }
+    return ReadFolder(marker, found, missing, refusals)
 
 
 def _parse(path: str, text: str) -> Iterator[Found]:
@@ -464,21 +472,6 @@ def _parse(path: str, text: str) -> Iterator[Found]:
         yield Found(
             path, section, bucket if isinstance(bucket, str) else None, tag if isinstance(tag, str) else None
         )
-
-
-def _missing(
-    marker: Marker, found: Iterable[Found], untouched: set[str], refusals: Iterable[Refusal]
-) -> dict[str, Written]:
-    """The memories that were written and stand nowhere. A file that cannot be read has lost none."""
-    present = {each.section.atom.id for each in found}
-    unread = {refusal.path for refusal in refusals}
-    missing: dict[str, Written] = {}
-    for path, note in marker.files.items():
-        if path not in untouched and not any(map(path.startswith, unread)):
-            missing |= {
-                atom_id: Written(path, version) for atom_id, version in note.atoms if atom_id not in present
-            }
-    return missing
 
 
 async def _decide(read: ReadFolder, deps: Deps, now: Instant) -> Edits:

@@ -266,13 +266,12 @@ def path_hash(*names: str | None) -> str:
 def _readable(name: str) -> str:
     """The name with letters, digits, `-` and `_` alone, emoji among them, at most 60 characters and 120 bytes."""
     normal = unicodedata.normalize("NFC", name)
-    kept = "".join(char if _is_kept(char) else "_" for char in normal)
+    kept = "".join(
+        char if (char.isalnum() or char in "-_" or unicodedata.category(char) in ("So", "Mn", "Mc")) else "_"
+        for char in normal
+    )
     short = "_".join(part for part in kept.split("_") if part)[:_MOST_NAME]
     return short.encode("utf-8", "replace")[: 2 * _MOST_NAME].decode("utf-8", "ignore").rstrip("_")
-
-
-def _is_kept(char: str) -> bool:
-    return char.isalnum() or char in "-_" or unicodedata.category(char) in ("So", "Mn", "Mc")
 
 
 def is_place(path: str) -> bool:

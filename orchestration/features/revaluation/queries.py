@@ -13,6 +13,7 @@ from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 ROWS_A_PAGE: Final = 2_000
 TEXT_READ: Final = 2_000
@@ -138,20 +139,17 @@ async def was_offered(graph: Graph, run: str) -> bool:
 
 async def end_offers(graph: Graph, run: str) -> int:
     """Let the offers of other runs wait no longer; returns how many did."""
-    rows = await graph.write(END_OFFERS, run=run)
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, END_OFFERS, run=run)
 
 
 async def undo_offer(graph: Graph, run: str) -> int:
     """Take back what a run offered and nobody judged; returns how many memories."""
-    rows = await graph.write(UNDO_OFFER, run=run)
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, UNDO_OFFER, run=run)
 
 
 async def forget_stamps(graph: Graph, ids: Sequence[str]) -> int:
     """Remove the stamps of these memories; returns how many were there."""
     try:
-        rows = await graph.write(FORGET_STAMPS, ids=list(ids))
+        return await change_count(graph, FORGET_STAMPS, ids=list(ids))
     except GraphMissing:
         return 0
-    return int(rows[0][0]) if rows else 0

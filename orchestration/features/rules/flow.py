@@ -85,7 +85,28 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     cut = [f"only the {MOST_RULES:,} newest memories with a rule were read"] if most >= MOST_RULES else []
     if cut and decided.verdict == "allow":
         decided = Decided("unchecked", cut[0])
-    answer = _answer(request, findings, decided, kept)
+    speaking = [finding for finding in findings if rules.speaks(finding)]
+    contradictions = rules.find_contradictions([finding.rule for finding in speaking])
+    answer = RulesVerdict(
+        citizen_id=request.citizen_id,
+        action=request.action,
+        verdict=decided.verdict,
+        why=decided.why,
+        overridden=bool(decided.overridden),
+        rules=tuple(
+            rules.show_speaking(
+                finding,
+                rules.count_record(finding.rule, kept),
+                contradictions.get(finding.rule.key, ()),
+                overridden=finding.rule.key in decided.overridden,
+            )
+            for finding in speaking
+        ),
+        unjudged=tuple(
+            rules.show_unjudged(finding) for finding in findings if finding.judgement.outcome == "unreadable"
+        ),
+        judged=sum(finding.judgement.outcome != "unreadable" for finding in findings),
+    )
     return answer.model_copy(update={"notes": (*view.notes, *notes, *cut)})
 
 
@@ -247,36 +268,6 @@ async def _keep(request: RulesCheck, findings: Sequence[Finding], decided: Decid
         await store.keep_checks(own.graph, checks, at=view.now, since=view.now - DAY)
     except GraphMissing:
         return
-
-
-def _answer(
-    request: RulesCheck,
-    findings: Sequence[Finding],
-    decided: Decided,
-    kept: Sequence[StoredCheck],
-) -> RulesVerdict:
-    speaking = [finding for finding in findings if rules.speaks(finding)]
-    contradictions = rules.find_contradictions([finding.rule for finding in speaking])
-    return RulesVerdict(
-        citizen_id=request.citizen_id,
-        action=request.action,
-        verdict=decided.verdict,
-        why=decided.why,
-        overridden=bool(decided.overridden),
-        rules=tuple(
-            rules.show_speaking(
-                finding,
-                rules.count_record(finding.rule, kept),
-                contradictions.get(finding.rule.key, ()),
-                overridden=finding.rule.key in decided.overridden,
-            )
-            for finding in speaking
-        ),
-        unjudged=tuple(
-            rules.show_unjudged(finding) for finding in findings if finding.judgement.outcome == "unreadable"
-        ),
-        judged=sum(finding.judgement.outcome != "unreadable" for finding in findings),
-    )
 
 
 MOST_SHOWN: Final = 8

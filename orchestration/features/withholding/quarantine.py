@@ -8,7 +8,7 @@ what is to be released.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
@@ -47,6 +47,7 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.changesets import RecordSelection
 from substrate.store.records import read_clock
+from substrate.store.rows import StoredReceipt
 
 COMMANDS_AT_ONCE: Final = 25
 """Each may move a record with two indexed vectors, and the engine ends a statement after a second."""
@@ -116,7 +117,14 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
         begun_at=to_datetime(now),
         known_before=to_datetime(before),
     )
-    tally, suspect = _Tally(), _suspect(request)
+    tally, suspect = (
+        _Tally(),
+        Suspect(
+            **{name: getattr(request, name) for name in ("source", "episode_id", "key_id", "speaker", "tag")},
+            since=BEGINNING_OF_TIME if request.since is None else to_instant(request.since),
+            until=END_OF_TIME if request.until is None else to_instant(request.until),
+        ),
+    )
     kept = StoredQuarantine(f"{PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
     state = await _take_back_state(order, suspect, kept.id, now)
     shown = shown.model_copy(update={"state": state})
@@ -193,8 +201,10 @@ async def release(
         return shown
     await store.write_quarantine(order.graph, kept._replace(data=_data(shown, "releasing")))
     done = refused = 0
-    async for applied in _applied(order.graph, kept):
-        answers = await _apply([_undo(each, order) for each in applied], deps, now)
+    for numbers in batched(range(kept.used), COMMANDS_AT_ONCE):
+        receipts = await reader.receipts(order.graph, [f"{kept.id}-{number}" for number in numbers])
+        # Erased memories have no receipts.
+        answers = await _apply([_undo(each, order) for each in receipts.values() if each.id], deps, now)
         done += sum(answer.status == "stored" for answer in answers)
         refused += sum(answer.status == "refused" for answer in answers)
     await store.release_feedback(order.graph, kept.id, now)
@@ -260,18 +270,6 @@ def _data(shown: Quarantine, status: str) -> dict[str, Any]:
     return shown.model_copy(update={"status": status}).model_dump(mode="json", exclude_unset=True)
 
 
-def _suspect(request: QuarantineRequest) -> Suspect:
-    return Suspect(
-        source=request.source,
-        episode_id=request.episode_id,
-        key_id=request.key_id,
-        speaker=request.speaker,
-        tag=request.tag,
-        since=BEGINNING_OF_TIME if request.since is None else to_instant(request.since),
-        until=END_OF_TIME if request.until is None else to_instant(request.until),
-    )
-
-
 def _command(decision: Decision, command_id: str, order: _Order) -> ChangeCommand:
     """The command that hides a thing or takes back what was done to it; refused if it was changed meanwhile."""
     fields = _fields(decision.id, command_id, order)
@@ -290,27 +288,10 @@ def _fields(record_id: str, command_id: str, order: _Order) -> dict[str, Any]:
     return {**scope, "id": record_id, "command_id": command_id}
 
 
-class _Applied(NamedTuple):
-    """A command of a quarantine that was applied, by its receipt."""
-
-    command_id: str
-    command: str
-    record_id: str
-
-
-async def _applied(graph: Graph, kept: StoredQuarantine) -> AsyncIterator[list[_Applied]]:
-    """What a quarantine did, from its receipts, in lists of bounded length. Erased memories have none."""
-    for numbers in batched(range(kept.used), COMMANDS_AT_ONCE):
-        receipts = await reader.receipts(graph, [f"{kept.id}-{number}" for number in numbers])
-        found = [_Applied(each.command_id, each.command, each.id) for each in receipts.values() if each.id]
-        if found:
-            yield found
-
-
-def _undo(applied: _Applied, order: _Order) -> ChangeCommand:
+def _undo(applied: StoredReceipt, order: _Order) -> ChangeCommand:
     """The command that reverts one of a quarantine, unless something changed since."""
     number = applied.command_id.removeprefix(PREFIX)
-    fields = _fields(applied.record_id, f"{PREFIX}release-{number}", order)
+    fields = _fields(str(applied.id), f"{PREFIX}release-{number}", order)
     fields["undoes"] = applied.command_id
     command = CHANGES["undo", subject_of(applied.command)](**fields)
     return command.as_quarantining().with_writer(order.writer)
@@ -421,16 +402,15 @@ class Search:
                 await self._judge([memory_id], "name_change")
 
     async def _judge(self, ids: Iterable[str], why: Why, *, derived: bool = False) -> None:
-        open_ids = [each for each in ids if self._is_undecided(each)]
+        open_ids: list[str] = []  # what is hidden stays so; what is to be taken back may have to be hidden instead
+        for memory_id in ids:
+            decided = self.decided.get(("memory", memory_id))
+            if decided is None or decided.verdict.fate in ("take_back", "clean"):
+                open_ids.append(memory_id)
         for memory_id, records in (await read_memories(self.graph, open_ids)).items():
             also = self._also[memory_id]
             verdict = rules.judge(records, self.suspect, also, derived=derived)
             self._decide("memory", memory_id, verdict, records, why=why)
-
-    def _is_undecided(self, memory_id: str) -> bool:
-        """What is hidden stays hidden; what is to be taken back may have to be hidden instead."""
-        decided = self.decided.get(("memory", memory_id))
-        return decided is None or decided.verdict.fate in ("take_back", "clean")
 
     def _decide(
         self, kind: ThingKind, record_id: str, verdict: Verdict, records: Sequence[Record], *, why: Why

@@ -28,7 +28,7 @@ from schemas.base import Identifier
 from schemas.collectives import GraphRequest
 from schemas.commands import Command, Retract, Unrelate
 from schemas.errors import Conflict, NotFound
-from schemas.memory import Level, ResolutionState, Source, graph_fields
+from schemas.memory import Level, Source, graph_fields
 from schemas.temporal import Instant, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record, is_open
@@ -65,20 +65,13 @@ async def survey(graph: Graph, rule: PolicyRule, now: Instant, rest: Rest = no_r
     return Survey(cut, reached, total, first)
 
 
-async def _pages(graph: Graph, rest: Rest) -> AsyncIterator[list[Row]]:
+async def _pages(graph: Graph, rest: Rest) -> AsyncIterator[Sequence[Row]]:
     after: int | None = -1
     while after is not None:
         page = await store.read_kept(graph, after)
-        yield list(map(row_of, page.rows))
+        yield page.rows
         after = page.next
         await rest()
-
-
-def row_of(kept: store.KeptRow) -> Row:
-    """A memory as the rules read it; one from before sources were stored counts as written by the citizen."""
-    source = Source(kept.source or Source.CITIZEN)
-    state = None if kept.state is None else ResolutionState(kept.state)
-    return Row(kept.id, kept.name, source, kept.node_type, kept.tags, state, kept.written, kept.happened)
 
 
 def may_act_on(records: Iterable[Record], by: Source, level: Level) -> bool:
@@ -104,10 +97,7 @@ async def show_policy(name: Identifier, request: GraphRequest, deps: Deps, now: 
 
     Raises NotFound for an unknown one.
     """
-    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
-    policy = next((each for each in await read_policies(graph) if each.name == name), None)
-    if policy is None:
-        raise NotFound(f"there is no policy {name} here")
+    graph, policy = await _find(name, request, deps)
     return _reach(policy, await survey(graph, policy.rule, now), stored=True)
 
 
@@ -137,11 +127,18 @@ async def remove_policy(name: Identifier, request: GraphRequest, deps: Deps) -> 
 
     Raises NotFound for an unknown one.
     """
-    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
-    policy = next((each for each in await read_policies(graph) if each.name == name), None)
-    if policy is None or not await store.remove_policy(graph, name):
+    graph, policy = await _find(name, request, deps)
+    if not await store.remove_policy(graph, name):
         raise NotFound(f"there is no policy {name} here")
     return policy
+
+
+async def _find(name: str, request: GraphRequest, deps: Deps) -> tuple[Graph, Policy]:
+    graph = await deps.existing_graph(request.graph_key, request.citizen_id)
+    for policy in await read_policies(graph):
+        if policy.name == name:
+            return graph, policy
+    raise NotFound(f"there is no policy {name} here")
 
 
 def _reach(policy: Policy, found: Survey, *, stored: bool) -> PolicyReach:
@@ -184,6 +181,10 @@ class PolicyPage(NamedTuple):
     next: str | None
     notes: tuple[str, ...] = ()
 
+    def describe(self, verb: str) -> tuple[str, ...]:
+        """The page in words, for a dry run."""
+        return (*(f"{verb} {row.id} ({row.name}) by policy {self.policy.name}" for row in self.rows), *self.notes)
+
 
 async def plan_page(context: JobContext, cursor: str | None, action: str) -> PolicyPage | None:
     """The next page of the policies with this action; None at the end.
@@ -210,7 +211,7 @@ async def plan_page(context: JobContext, cursor: str | None, action: str) -> Pol
 
 async def _read(context: JobContext, policy: Policy, at: Position, policies: Sequence[Policy]) -> PolicyPage:
     page = await store.read_kept(context.graph, at.after, MEMORIES_A_PAGE)
-    rows = rules.reached_by(policy.rule, list(map(row_of, page.rows)), context.now, at.cut)
+    rows = rules.reached_by(policy.rule, page.rows, context.now, at.cut)
     later = _after(policy, policies) if page.next is None else at._replace(after=page.next).text()
     return PolicyPage(policy, rows, page.seen, later)
 
@@ -219,12 +220,6 @@ def _after(policy: Policy, policies: Sequence[Policy]) -> str | None:
     """Where the next policy begins; None after the last."""
     is_last = not any(each.name > policy.name for each in policies)
     return None if is_last else Position(policy.name, -1, None).text()
-
-
-def describe(page: PolicyPage, verb: str) -> tuple[str, ...]:
-    """The page in words, for a dry run."""
-    lines = [f"{verb} {row.id} ({row.name}) by policy {page.policy.name}" for row in page.rows]
-    return (*lines, *page.notes)
 
 
 class RetentionJob(Job):
@@ -250,7 +245,7 @@ class RetentionJob(Job):
                 if holds:
                     start = to_datetime(holds[0].valid.start)
                     commands.append(kind(**fields, id=record_id, effective_at=start, reason="reality_changed"))
-        return Page(page.seen, page.next, tuple(commands), shown=describe(page, "retract"), notes=page.notes)
+        return Page(page.seen, page.next, tuple(commands), shown=page.describe("retract"), notes=page.notes)
 
 
 class ErasureJob(Job):
@@ -266,14 +261,12 @@ class ErasureJob(Job):
             return Page(0)
         by = page.policy.rule.by
         memories = await read_memories(context.graph, [row.id for row in page.rows])
-        allowed = tuple(
-            memory_id for memory_id, records in memories.items() if may_act_on(records, by, context.level)
-        )
+        allowed = tuple(each for each, records in memories.items() if may_act_on(records, by, context.level))
         refused = len(page.rows) - len(allowed)
         left = (f"{refused:,} stay: source {by} may not change them",) if refused else ()
         rows = [row for row in page.rows if row.id in allowed]
         told = page._replace(rows=rows, notes=(*page.notes, *left))
-        return Page(page.seen, page.next, beside=allowed, shown=describe(told, "erase"), notes=told.notes)
+        return Page(page.seen, page.next, beside=allowed, shown=told.describe("erase"), notes=told.notes)
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Erase the memories of the page, then rewrite the log once. Returns how many were there."""
