@@ -8,17 +8,8 @@ from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.queries import Fresh, Stirring, is_late, read_due, read_fresh, read_own
-from orchestration.features.appetite.readings import (
-    Facts,
-    Plan,
-    ask_wider,
-    decide,
-    pressure_of,
-    rate_plans,
-    read_plans,
-    read_readings,
-)
+from orchestration.features.appetite import queries as store
+from orchestration.features.appetite import readings
 from orchestration.graph_queries.existing_graphs import View, open_plain_view
 from orchestration.mind.state import felt_state
 from orchestration.mind.stream_notes import LastStream, read_last_stream
@@ -46,14 +37,14 @@ async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Insta
     Raises as `read_appetite` and `retrieve_consciousness_context` do.
     """
     appetite = await read_appetite(citizen_id, request, deps, now)
-    decision = decide(appetite, request)
+    decision = readings.decide(appetite, request)
     if not request.run or decision.kind == "nothing":
         return Intended(citizen_id=citizen_id, appetite=appetite, decision=decision)
     stream = await _ask(decision, deps, now)
     # A stream is dark that brings at most one thing to mind beside what asked for it, in however many versions.
     asking = {source.id for source in appetite.reading("unresolved_tension").sources[:1]}
     found = set() if stream is None else {node.node_id for node in stream.activation_tiers.focus} - asking
-    wider = ask_wider(decision) if stream is not None and len(found) < 2 else None
+    wider = readings.ask_wider(decision) if stream is not None and len(found) < 2 else None
     if wider is not None:
         decision, stream = wider, await _ask(wider, deps, now)
     return Intended(citizen_id=citizen_id, appetite=appetite, decision=decision, stream=stream)
@@ -79,8 +70,8 @@ NAMED_BY: Final = 12
 class _Read(NamedTuple):
     """What was read, and a note where it came too late."""
 
-    own: Sequence[Stirring] = ()
-    fresh: Sequence[Fresh] = ()
+    own: Sequence[store.Stirring] = ()
+    fresh: Sequence[store.Fresh] = ()
     mentioned: Sequence[str] = ()
     notes: tuple[str, ...] = ()
 
@@ -100,7 +91,7 @@ async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: D
         felt_state(citizen_id, deps, scope, now),
     )
     read = await _read(view, citizen_id, deps, since=None if last is None else last.at)
-    facts = Facts(
+    facts = readings.Facts(
         citizen_id=citizen_id,
         now=now,
         zone=find_zone(request.time_zone),
@@ -114,7 +105,7 @@ async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: D
         mentioned=read.mentioned,
         notes=(*request.notes, *view.notes, *read.notes),
     )
-    return read_readings(facts)
+    return readings.read_readings(facts)
 
 
 def _asked(last: LastStream | None) -> LastAsked | None:
@@ -129,21 +120,21 @@ async def _read(view: View, citizen_id: str, deps: Deps, *, since: Instant | Non
     try:
         own, fresh = await asyncio.gather(
             read_stirring(target, view.scope, deps),
-            asyncio.gather(*(read_fresh(each, view.scope, since or 0, citizen_id) for each in shared)),
+            asyncio.gather(*(store.read_fresh(each, view.scope, since or 0, citizen_id) for each in shared)),
         )
         return _Read(own, fresh, await _read_mentioned(target, view.scope, own))
     except (GraphMissing, StoreTimeout, Fault):
         return _Read(notes=("what may wake the citizen was not read in time",))
 
 
-async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) -> list[Stirring]:
+async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) -> list[store.Stirring]:
     """What may wake a citizen, of its own graph; nothing without one. Raises as `Graph.read`."""
     if target is None:
         return []
-    return await read_own(target, scope, deps.half_lives, others=OTHERS)
+    return await store.read_own(target, scope, deps.half_lives, others=OTHERS)
 
 
-async def _read_mentioned(target: GraphTarget | None, scope: Scope, own: Sequence[Stirring]) -> list[str]:
+async def _read_mentioned(target: GraphTarget | None, scope: Scope, own: Sequence[store.Stirring]) -> list[str]:
     """Whom and what the newest memories of the citizen name, without the roles of a chat."""
     newest = [each.id for each in own if each.kind == "said"][:NAMED_BY]
     if target is None or not newest:
@@ -160,22 +151,22 @@ async def pressure_now(
     What is not read in time is not due.
     """
     if state.reality_pressure is not None or target is None or not scope.is_present:
-        return pressure_of(state, ())[0]
+        return readings.pressure_of(state, ())[0]
     try:
         plans = await _read_plans(target, scope, zone)
     except (GraphMissing, StoreTimeout, Fault):
         plans = []
-    return pressure_of(state, rate_plans(plans, scope.valid.start))[0]
+    return readings.pressure_of(state, readings.rate_plans(plans, scope.valid.start))[0]
 
 
 class _KeptPlans(NamedTuple):
     """What memories plan, as it was read at a moment."""
 
     read_at: Instant
-    plans: Sequence[Plan]
+    plans: Sequence[readings.Plan]
 
 
-async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequence[Plan]:
+async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequence[readings.Plan]:
     """What rules and late words plan.
 
     In a graph where nothing began, ended or was written since, the same memories plan the same all day;
@@ -187,8 +178,8 @@ async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequen
     is_still = not target.past and target.reads.state is not None
     kept: _KeptPlans | None = target.reads.get(key) if is_still else None
     if kept is None or not await holds_still(target, kept.read_at, moment):
-        told = await read_due(target, scope, others=OTHERS)
-        kept = _KeptPlans(moment, read_plans(told, moment, zone))
+        told = await store.read_due(target, scope, others=OTHERS)
+        kept = _KeptPlans(moment, readings.read_plans(told, moment, zone))
         if is_still:
             target.reads.keep(key, kept, PLAN_BYTES * (1 + len(kept.plans)))
-    return [each for each in kept.plans if each.memory.kind != "said" or is_late(each.memory, moment)]
+    return [each for each in kept.plans if each.memory.kind != "said" or store.is_late(each.memory, moment)]

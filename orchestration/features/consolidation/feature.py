@@ -16,28 +16,7 @@ import numpy as np
 from orchestration.appraisal.telling import read_silence
 from orchestration.feature import Feature
 from orchestration.features.consolidation import queries as store
-from orchestration.features.consolidation.generalisations import (
-    FEWEST,
-    MEMBER_COUNT,
-    MEMBER_SET,
-    NEXT,
-    Cluster,
-    Generalised,
-    Holders,
-    Item,
-    Made,
-    Told,
-    aggregate,
-    build_messages,
-    find_clusters,
-    find_fault,
-    generalisation_id,
-    grown_commands,
-    medoid,
-    member_set,
-    new_commands,
-    words_of,
-)
+from orchestration.features.consolidation import rules
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from orchestration.writing.records import embedded_text, given_tags
@@ -106,17 +85,17 @@ class _Window:
     nodes: Mapping[str, Collection[str]]
     vectors: Mapping[str, Sequence[float]]
     names: Mapping[str, store.NodeName]
-    holders: Holders
+    holders: rules.Holders
     made: Mapping[str, store.Generalised]
 
-    def item(self, memory: ConsciousnessNode) -> Item:
+    def item(self, memory: ConsciousnessNode) -> rules.Item:
         speaker = name_key(memory.speaker or "")
         about = (
             node
             for node in self.nodes.get(memory.node_id, ())
             if node not in self.names or self.names[node].key != speaker
         )
-        return Item(
+        return rules.Item(
             memory.node_id,
             memory.abstraction or "L0",
             to_instant(memory.valid_at),
@@ -125,10 +104,10 @@ class _Window:
             to_instant(memory.created_at),
         )
 
-    def members(self, cluster: Cluster) -> list[ConsciousnessNode]:
+    def members(self, cluster: rules.Cluster) -> list[ConsciousnessNode]:
         return [self.memories[member] for member in cluster.members]
 
-    def shown_names(self, cluster: Cluster) -> list[str]:
+    def shown_names(self, cluster: rules.Cluster) -> list[str]:
         return [self.names[node].name if node in self.names else node for node in cluster.nodes]
 
 
@@ -178,12 +157,12 @@ class ConsolidationJob(Job):
 
 def _is_window(row: store.PageRow) -> bool:
     """True for a node of which all holders are looked at together."""
-    return row.is_open and row.is_node and FEWEST <= row.links <= MOST_HOLDERS
+    return row.is_open and row.is_node and rules.FEWEST <= row.links <= MOST_HOLDERS
 
 
 def _is_broken(made: store.Generalised) -> bool:
     """True for one whose links were not all stored, or of which a member was erased meanwhile."""
-    count = made.extra.get(MEMBER_COUNT)
+    count = made.extra.get(rules.MEMBER_COUNT)
     return made.live and isinstance(count, int) and len(made.linked) < count
 
 
@@ -207,7 +186,7 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     telling = [each.node_id for each in memories.values() if len(words(each.description)) >= FEWEST_WORDS]
     vectors = await store.read_vectors(graph, telling) if context.deps.embedder.dimension else {}
     total = (await reader.counts(graph)).memories
-    holders = Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
+    holders = rules.Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
     fields = {**graph_fields(context.key), "citizen_id": context.citizen_id, "source": Source.UPKEEP}
     return _Window(fields, memories, nodes, vectors, names, holders, {each.id: each for each in made})
 
@@ -247,41 +226,41 @@ async def _plan_changes(
     beside: list[Planned] = [(each, frozenset()) for each in sorted(broken)]
     shown = [f"remove {each}: not all of its members are there" for each in sorted(broken)]
     whole = [each for each in window.made.values() if each.id not in broken]
-    made = [Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole]
+    made = [rules.Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole]
     # In a thread: some hundred memories with their vectors may take longer than a request should wait.
     found = await asyncio.to_thread(
-        find_clusters, list(map(window.item, window.memories.values())), made, window.holders
+        rules.find_clusters, list(map(window.item, window.memories.values())), made, window.holders
     )
     grown = {cluster.grows for cluster in found}
     for each in whole:
-        is_read = len(each.visible) < FEWEST or each.visible <= window.memories.keys()
+        is_read = len(each.visible) < rules.FEWEST or each.visible <= window.memories.keys()
         if each.live and each.id not in grown and is_read and _has_changed(each):
             left = [window.memories[member] for member in each.visible if member in window.memories]
             left.sort(key=lambda memory: (memory.valid_at, memory.node_id))
-            if len(left) < FEWEST:
+            if len(left) < rules.FEWEST:
                 gone = {"id": each.id, "command_id": f"{each.id}:gone:{each.version}"}
                 commands.append(Retract(**window.fields, **gone))
-                shown.append(f"retract {each.id}: fewer than {FEWEST} of its members hold")
+                shown.append(f"retract {each.id}: fewer than {rules.FEWEST} of its members hold")
             else:
                 members = tuple(memory.node_id for memory in left)
-                found.append(Cluster(left[0].abstraction or "L0", members, (), each.id))
+                found.append(rules.Cluster(left[0].abstraction or "L0", members, (), each.id))
     made_now, planned_now, shown_now = await _generalise(context, window, found)
     return [*commands, *made_now], [*beside, *planned_now], [*shown, *shown_now]
 
 
 def _has_changed(made: store.Generalised) -> bool:
     """True when the members that hold are not those that it was made of."""
-    return made.extra.get(MEMBER_SET) not in (None, member_set(made.visible))
+    return made.extra.get(rules.MEMBER_SET) not in (None, rules.member_set(made.visible))
 
 
 async def _generalise(
-    context: JobContext, window: _Window, clusters: Sequence[Cluster]
+    context: JobContext, window: _Window, clusters: Sequence[rules.Cluster]
 ) -> tuple[list[Command], list[Planned], list[str]]:
     """The same of the clusters, without those of which another generalisation says what they say."""
     words_by_cluster = await _find_words(context, window, clusters)
     contents = []
     for cluster, told in zip(clusters, words_by_cluster, strict=True):
-        contents.append(aggregate(cluster, window.members(cluster), told, window.shown_names(cluster)))
+        contents.append(rules.aggregate(cluster, window.members(cluster), told, window.shown_names(cluster)))
         await asyncio.sleep(0)  # requests go on between two clusters
     texts = [embedded_text(content.fields) for content in contents]
     embedder = context.deps.embedder
@@ -292,7 +271,7 @@ async def _generalise(
     fields = window.fields
     kept: list[tuple[str, np.ndarray[Any, Any]]] = []
     for cluster, content, vector in zip(clusters, contents, vectors, strict=True):
-        abstraction = NEXT[cluster.abstraction]
+        abstraction = rules.NEXT[cluster.abstraction]
         if cluster.grows is None and vector:
             said = [float(other @ _unit(vector)) for kind, other in kept if kind == abstraction]
             said.append(await store.nearest_generalisation(context.graph, vector, abstraction))
@@ -301,11 +280,11 @@ async def _generalise(
         if vector:
             kept.append((abstraction, _unit(vector)))
         if cluster.grows is None:
-            commands += new_commands(cluster, content, fields)
-            planned.append((generalisation_id(cluster), frozenset(cluster.members)))
+            commands += rules.new_commands(cluster, content, fields)
+            planned.append((rules.generalisation_id(cluster), frozenset(cluster.members)))
         else:
             stored = window.made[cluster.grows]
-            commands += grown_commands(cluster, content, stored, fields, now=context.now)
+            commands += rules.grown_commands(cluster, content, stored, fields, now=context.now)
             planned.append((stored.id, stored.linked | frozenset(cluster.members)))
         shown.append(f"{abstraction} of {len(cluster.members)}: {content.fields['description']}")
         await asyncio.sleep(0)
@@ -318,26 +297,26 @@ def _unit(vector: Sequence[float]) -> np.ndarray[Any, Any]:
     return array / length if length else array
 
 
-async def _find_words(context: JobContext, window: _Window, clusters: Sequence[Cluster]) -> list[Told]:
+async def _find_words(context: JobContext, window: _Window, clusters: Sequence[rules.Cluster]) -> list[rules.Told]:
     """What each cluster has in common: by the language model where one is configured and says it well."""
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def find(place: int, cluster: Cluster) -> Told:
+    async def find(place: int, cluster: rules.Cluster) -> rules.Told:
         members = window.members(cluster)
         vectors = [window.vectors.get(member.node_id) for member in members]
-        first = medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
+        first = rules.medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
         members = [members[first], *members[:first], *members[first + 1 :]]  # then the others in the order of time
-        plain = words_of(members, members[0], window.shown_names(cluster))
+        plain = rules.words_of(members, members[0], window.shown_names(cluster))
         model = context.deps.language_model
         if model is None or place >= ASKED_A_PAGE:
             return plain
         texts = [f"{each.speaker}: {each.description}" if each.speaker else each.description for each in members]
-        request = ModelRequest("generalisation", build_messages(texts), SECONDS)
+        request = ModelRequest("generalisation", rules.build_messages(texts), SECONDS)
         async with turns:
-            value, _ = await model.ask(request, Generalised)
-        if value is None or find_fault(value, texts) is not None:
+            value, _ = await model.ask(request, rules.Generalised)
+        if value is None or rules.find_fault(value, texts) is not None:
             return plain
-        return Told(value.text, value.rule, model.model)
+        return rules.Told(value.text, value.rule, model.model)
 
     return list(await asyncio.gather(*(find(place, cluster) for place, cluster in enumerate(clusters))))
 

@@ -10,16 +10,8 @@ from uuid import uuid4
 import orjson
 
 from orchestration.dependencies import Deps
+from orchestration.features.contexts import commands as build
 from orchestration.features.contexts import queries as store
-from orchestration.features.contexts.commands import (
-    EdgeCommand,
-    Mended,
-    edge_commands,
-    key_of,
-    memory_command,
-    mend,
-    sparse_warning,
-)
 from orchestration.features.contexts.queries import ContextNote, LogPosition
 from orchestration.features.contexts.values import (
     AgentLog,
@@ -56,7 +48,7 @@ OTHER_CONTENT: Final = "this command_id was used before with another context"
 class _Sent(NamedTuple):
     """A context on its way: mended, with the command of its memory, the graph and the moment."""
 
-    mended: Mended
+    mended: build.Mended
     command: Remember
     command_id: str
     graph: Graph
@@ -80,7 +72,7 @@ class _Built(NamedTuple):
 
     commands: Sequence[Command]
     nodes: Sequence[WrittenNode]
-    edges: Sequence[EdgeCommand]
+    edges: Sequence[build.EdgeCommand]
     warnings: tuple[str, ...]
 
     def ends(self) -> list[str]:
@@ -96,9 +88,9 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
     Raises InvalidRequest for what cannot be mended, NotFound for a node's id or a prediction that is not there,
     Conflict for a `command_id` with another content and for a prediction that was answered before.
     """
-    mended = mend(request)
+    mended = build.mend(request)
     command_id = request.command_id or uuid4().hex
-    command = memory_command(mended, command_id).with_writer(writer)
+    command = build.memory_command(mended, command_id).with_writer(writer)
     sent = _Sent(mended, command, command_id, deps.graph(graph_name(Level.N1, request.citizen_id)), now)
     exists = await deps.graphs.for_reading(sent.graph.name)
     if exists:
@@ -185,16 +177,18 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     named = found.commands([writing])
     made = {command.id for command in named if isinstance(command, Remember)}
     nodes = [_written_node(node.name, node.id, found, made) for node in context.nodes]
-    ids = {key_of(node.name): node.node_id for node in nodes} | {node.node_id: node.node_id for node in nodes}
+    ids = {build.key_of(node.name): node.node_id for node in nodes} | {
+        node.node_id: node.node_id for node in nodes
+    }
     linked = [found.link_to(writing, node.id) for node in context.nodes if node.id is not None]
     given = context.edges or _told_edges(nodes, writing, found)
     writer = sent.command.writer
     edges = [
         edge._replace(command=edge.command.with_writer(writer))
-        for edge in edge_commands(context, sent.context_id, given, ids)
+        for edge in build.edge_commands(context, sent.context_id, given, ids)
         if edge.command.source_id != edge.command.target_id
     ]
-    sparse = sparse_warning(context, given)
+    sparse = build.sparse_warning(context, given)
     commands = [sent.command, *named, *linked, *(edge.command for edge in edges)]
     return _Built(commands, nodes, edges, () if sparse is None else (sparse,))
 

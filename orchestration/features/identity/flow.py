@@ -10,20 +10,8 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal.names import name_language
 from orchestration.appraisal.self_statements import read_relations, read_statements
 from orchestration.dependencies import Deps
+from orchestration.features.identity import queries as store
 from orchestration.features.identity.changes import compare_identities, summarise
-from orchestration.features.identity.queries import (
-    MAX_RULES,
-    EntityPosition,
-    OwnVoice,
-    PersonRow,
-    Stated,
-    read_entities,
-    read_people,
-    read_self_entity,
-    read_temperament,
-    read_values,
-)
-from orchestration.features.identity.queries import read_statements as read_stated
 from orchestration.features.identity.values import (
     Between,
     Identity,
@@ -53,7 +41,7 @@ MOST_COMPARED: Final = 100
 """This many entities and people of each moment are compared."""
 
 
-type _PageStart = tuple[EntityPosition, int, Scope]
+type _PageStart = tuple[store.EntityPosition, int, Scope]
 """The entity after which a page begins, how many entities earlier pages showed, and the first page's scope."""
 
 
@@ -82,13 +70,15 @@ async def _read_page(request: WhoIs, page: _PageStart, deps: Deps, now: Instant)
     if target is not None:
         known_at = min(scope.known.start, await records.read_clock(target.graph, now))
         pool = max(MIN_COUNTED, 4 * (shown_before + request.limit))
-        ranked = await read_entities(target, scope, after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool)
+        ranked = await store.read_entities(
+            target, scope, after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool
+        )
         entities = tuple(ranked[: request.limit])
         if request.cursor is None:
             own = await read_self(request.citizen_id, target, scope, limit=request.limit)
         if len(ranked) > request.limit:
             last = entities[-1]
-            position = EntityPosition(last.appearances, last.name, last.node_id)
+            position = store.EntityPosition(last.appearances, last.name, last.node_id)
             next_cursor = encode_cursor(*position, shown_before + len(entities), scope.valid.start, known_at)
     if not entities and request.cursor is None:
         notes = (*notes, f"citizen {request.citizen_id} had no memory that pointed to another at that moment")
@@ -136,9 +126,9 @@ async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, 
 
 def _page_start(request: WhoIs, now: Instant) -> _PageStart:
     if request.cursor is None:
-        return EntityPosition(), 0, request.scope(now)
+        return store.EntityPosition(), 0, request.scope(now)
     appearances, name, node_id, shown, valid, known = decode_cursor(request.cursor, int, str, str, int, int, int)
-    return EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known)
+    return store.EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known)
 
 
 RELATION_COUNTS: Final = 1.5
@@ -158,12 +148,12 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     """What the citizen says of itself at the moment, the memory that stands for it, its people (at most `limit`),
     values and temperament, as the fields of its identity. Raises as `Graph.read`.
     """
-    stated = await read_stated(target, scope)
+    stated = await store.read_statements(target, scope)
     name = latest_name(_statements(stated, "name", _speakers(citizen_id)))
     names = () if name is None else (name.value, name.value.split()[0])
     speakers = _speakers(citizen_id, *names)
     statements = _statements(stated, "role", speakers) or _statements(stated, "hint", speakers)
-    voice = OwnVoice(
+    voice = store.OwnVoice(
         (Source.CITIZEN.value, Source.INGESTION.value),
         speakers,
         tuple(sorted(ROLES)),
@@ -171,10 +161,10 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     )
     selves = set(map(name_key, (citizen_id, *names)))
     rows, entity, values, periods = await asyncio.gather(
-        read_people(target, scope, voice),
-        read_self_entity(target, scope, sorted(selves)),
-        read_values(target, scope, max(MAX_RULES, limit)),
-        read_temperament(target, scope, voice),
+        store.read_people(target, scope, voice),
+        store.read_self_entity(target, scope, sorted(selves)),
+        store.read_values(target, scope, max(store.MAX_RULES, limit)),
+        store.read_temperament(target, scope, voice),
     )
     people = rank_people(rows, selves)[:limit]
     role = None
@@ -190,7 +180,7 @@ def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:
     return tuple(sorted({*ASKING, citizen_id.lower(), *(name.lower() for name in names)}))
 
 
-def _statements(stated: Sequence[Stated], kind: str, speakers: Sequence[str]) -> list[_Said]:
+def _statements(stated: Sequence[store.Stated], kind: str, speakers: Sequence[str]) -> list[_Said]:
     """What the citizen said of itself, the latest first; not what others, tools or notes say."""
     own = (
         text
@@ -213,7 +203,7 @@ def latest_name(said: Sequence[_Said]) -> Told | None:
     return Told(value=full.value, memory_ids=tuple(dict.fromkeys(one.memory_id for one in same)))
 
 
-def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:
+def rank_people(rows: Sequence[store.PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:
     """The people, those that matter most first: by how often they are mentioned, and whether they are related."""
     given, made = ({name_key(row.name): row for row in rows if row.made is of_name} for of_name in (False, True))
     people: list[IdentityPerson] = []
@@ -233,7 +223,7 @@ def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPe
     return tuple(sorted(people, key=rank))
 
 
-def _relation(row: PersonRow) -> str | None:
+def _relation(row: store.PersonRow) -> str | None:
     """What the citizen calls a person most often."""
     forms = set(map(name_key, (row.name, *row.aliases)))
     said: Counter[str] = Counter()

@@ -20,26 +20,10 @@ from typing import Final, NamedTuple
 from orchestration import insertion
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.mirror import folder as mirror_folder
+from orchestration.features.mirror import layout
 from orchestration.features.mirror import queries as store
 from orchestration.features.mirror.folder import JOURNAL, MARKER, Folder, MirrorBusy
-from orchestration.features.mirror.layout import (
-    CHARACTERS_A_FILE,
-    INDEX,
-    Bundle,
-    FileNote,
-    LinkKey,
-    Marker,
-    MirrorOf,
-    Plan,
-    digest,
-    dump_marker,
-    dump_written,
-    key_of,
-    make_plan,
-    parse_marker,
-    render_bundle,
-    render_index,
-)
+from orchestration.features.mirror.layout import INDEX, Bundle, FileNote, Marker, MirrorOf, Plan
 from orchestration.features.mirror.text import (
     NEW,
     Atom,
@@ -97,7 +81,7 @@ class Snapshot(NamedTuple):
         for bundle in bundles:
             waiting.append(bundle)
             lengths = sum(each.length for each in waiting)
-            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= CHARACTERS_A_FILE:
+            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= layout.CHARACTERS_A_FILE:
                 yield await self._render(waiting)
                 waiting = []
         yield await self._render(waiting)
@@ -111,7 +95,7 @@ class Snapshot(NamedTuple):
 
     def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
         atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
-        return [(bundle, render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
+        return [(bundle, layout.render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
 
 
 async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
@@ -124,11 +108,12 @@ async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_
     scope = Scope.at(now, max(now, clock))
     made = await store.read_made_tags(graph, rest) if made_count else {}
     keys = [
-        key_of(row)._replace(made_tags=made.get(row.id, ())) async for row in store.read_keys(graph, scope, rest)
+        layout.key_of(row)._replace(made_tags=made.get(row.id, ()))
+        async for row in store.read_keys(graph, scope, rest)
     ]
-    links = [LinkKey(*row) async for row in store.read_link_ends(graph, scope, rest)]
+    links = [layout.LinkKey(*row) async for row in store.read_link_ends(graph, scope, rest)]
     changes_at = await store.next_change(graph, now, rest)
-    plan = await asyncio.to_thread(make_plan, keys, links)
+    plan = await asyncio.to_thread(layout.make_plan, keys, links)
     marker = Marker(of.citizen_id, scope.known.start, clock, memories, made_count, changes_at, graph=of.key)
     return Snapshot(of, graph, scope, plan, marker)
 
@@ -187,16 +172,18 @@ async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote
 
     async for rendered in snapshot.render(snapshot.plan.bundles):
         await asyncio.to_thread(write, rendered)
-    index = render_index(snapshot.plan, snapshot.of).encode()
-    files[INDEX] = FileNote("", digest(index))
+    index = layout.render_index(snapshot.plan, snapshot.of).encode()
+    files[INDEX] = FileNote("", layout.digest(index))
     folder.write(INDEX, index)
-    folder.write(MARKER, dump_marker(snapshot.marker._replace(files=files)))
+    folder.write(MARKER, layout.dump_marker(snapshot.marker._replace(files=files)))
     return files
 
 
 def note_of(plan: Plan, bundle: Bundle, content: bytes) -> FileNote:
     """The note of a file as it is written."""
-    return FileNote(plan.digest(bundle), digest(content), [(atom.id, atom.version) for atom in bundle.atoms])
+    return FileNote(
+        plan.digest(bundle), layout.digest(content), [(atom.id, atom.version) for atom in bundle.atoms]
+    )
 
 
 def read_marker(folder: Folder) -> Marker:
@@ -207,7 +194,7 @@ def read_marker(folder: Folder) -> Marker:
             f"{folder.where} holds no {MARKER}: it is no mirror, and nothing in it was touched",
             remedy="Name another directory.",
         )
-    return parse_marker(raw, folder.read(JOURNAL))
+    return layout.parse_marker(raw, folder.read(JOURNAL))
 
 
 def edited_files(folder: Folder, marker: Marker) -> list[str]:
@@ -259,11 +246,11 @@ class _Update:
                 self._files[bundle.path] = note_of(plan, bundle, content)
                 await self._rest()
         removed = await asyncio.to_thread(self._remove_others)
-        index = render_index(plan, self._snapshot.of).encode()
+        index = layout.render_index(plan, self._snapshot.of).encode()
         if self._folder.read(INDEX) != index:
             self._write(INDEX, index)
-        self._files[INDEX] = FileNote("", digest(index))
-        self._folder.write(MARKER, dump_marker(self._snapshot.marker._replace(files=self._files)))
+        self._files[INDEX] = FileNote("", layout.digest(index))
+        self._folder.write(MARKER, layout.dump_marker(self._snapshot.marker._replace(files=self._files)))
         self._folder.remove(JOURNAL)
         held_back = tuple(sorted(self._held_back))
         return MirrorReport(
@@ -295,7 +282,7 @@ class _Update:
         return True
 
     def _write(self, path: str, content: bytes) -> None:
-        self._folder.append(JOURNAL, dump_written(path, content))
+        self._folder.append(JOURNAL, layout.dump_written(path, content))
         self._folder.write(path, content)
         self._written += 1
 
@@ -353,9 +340,9 @@ async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
         for bundle, content in rendered:
             files[bundle.path] = note_of(snapshot.plan, bundle, content)
             yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
-    index = render_index(snapshot.plan, snapshot.of).encode()
-    files[INDEX] = FileNote("", digest(index))
-    marker = dump_marker(snapshot.marker._replace(files=files))
+    index = layout.render_index(snapshot.plan, snapshot.of).encode()
+    files[INDEX] = FileNote("", layout.digest(index))
+    marker = layout.dump_marker(snapshot.marker._replace(files=files))
     beside: Mapping[str, bytes] = {
         f"{folder}/{INDEX}": index, f"{folder}/{MARKER}": marker, MARKER: mirror_folder.ROOT_MARK,
     }  # fmt: skip

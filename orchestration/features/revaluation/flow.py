@@ -10,7 +10,6 @@ from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.revaluation import queries as store
 from orchestration.features.revaluation import rules
 from orchestration.features.revaluation.queries import TEXT_READ, Asked, LowMemory, Place, Stamp
-from orchestration.features.revaluation.rules import LOW, THINGS, judgement_id
 from orchestration.features.revaluation.values import (
     Draw,
     DrawnMemory,
@@ -80,7 +79,7 @@ async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[L
     for stretch in (Place(begin, 2**53), Place(-1, begin)):
         place = stretch
         while len(low) < MOST_READ:
-            page = await store.read_low(graph, place, now, below=LOW, things=THINGS)
+            page = await store.read_low(graph, place, now, below=rules.LOW, things=rules.THINGS)
             if not page:
                 break
             low += page
@@ -161,7 +160,7 @@ async def _judge_one(
         "id": judgement.id,
         "importance": judgement.importance,
         "expected_version": version,
-        "command_id": judgement_id(judgement.id, version, judgement.importance or 0.0),
+        "command_id": rules.judgement_id(judgement.id, version, judgement.importance or 0.0),
     }
     [receipt] = await apply([prepare(Correct.model_validate(correction))], deps, now)
     if receipt.status == "refused":

@@ -15,20 +15,15 @@ from orchestration.dependencies import Deps
 from orchestration.features.rules import judgement as rules
 from orchestration.features.rules import queries as store
 from orchestration.features.rules.clauses import MOST_READ, read_forms
-from orchestration.features.rules.judgement import (
-    NO_LIKENESS,
-    Decided,
-    Finding,
-    HeldRule,
-    Judgement,
-    Likeness,
-    find_rules,
-    judge,
-    phrases_of,
-    phrases_of_action,
+from orchestration.features.rules.values import (
+    ListedRule,
+    RulesAnswer,
+    RulesCheck,
+    RulesPage,
+    RulesVerdict,
+    SpeakingRule,
+    UnjudgedRule,
 )
-from orchestration.features.rules.queries import MOST_RULES, NewCheck, StoredCheck, StoredRule, read_rules
-from orchestration.features.rules.values import ListedRule, RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_plain_view
 from schemas.base import CitizenId
 from schemas.errors import Fault, StoreTimeout, Unavailable
@@ -65,10 +60,10 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     read = await _read(view, request.graphs, vector)
     near = await _read_near(view, request.nodes)
     today = to_datetime(scope.valid.start).weekday()
-    findings: list[Finding] = []
+    findings: list[rules.Finding] = []
     for rule in rules.find_rules(read, request.citizen_id):
-        judgement = judge(rule.text, request.action, NO_LIKENESS, today)
-        findings.append(Finding(rule, judgement, _resonance(rule, judgement, request, near)))
+        judgement = rules.judge(rule.text, request.action, rules.NO_LIKENESS, today)
+        findings.append(rules.Finding(rule, judgement, _resonance(rule, judgement, request, near)))
     if vector is not None:
         findings = await _judge_by_likeness(request, findings, deps, today)
     findings.sort(key=rules.order)
@@ -78,36 +73,47 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     keep = keep and scope.is_present
     decided = rules.decide(findings, of_action if keep else (), now - DAY)
     if not words(request.action):
-        decided = Decided("unchecked", "the action has no words")
+        decided = rules.Decided("unchecked", "the action has no words")
     if keep:
         await _keep(request, findings, decided, view)
     most = max(Counter(rule.key for rule in read).values(), default=0)
-    cut = [f"only the {MOST_RULES:,} newest memories with a rule were read"] if most >= MOST_RULES else []
+    many = f"only the {store.MOST_RULES:,} newest memories with a rule were read"
+    cut = [many] if most >= store.MOST_RULES else []
+        [] if most < store.MOST_RULES else [f"only the {store.MOST_RULES:,} newest memories with a rule were read"]
+    )
     if cut and decided.verdict == "allow":
-        decided = Decided("unchecked", cut[0])
+        decided = rules.Decided("unchecked", cut[0])
+    answer = _answer(request, findings, decided, kept)
+    return answer.model_copy(update={"notes": (*view.notes, *notes, *cut)})
+
+
+def _answer(
+    request: RulesCheck,
+    findings: Sequence[rules.Finding],
+    decided: rules.Decided,
+    kept: Sequence[store.StoredCheck],
+) -> RulesVerdict:
     speaking = [finding for finding in findings if rules.speaks(finding)]
     contradictions = rules.find_contradictions([finding.rule for finding in speaking])
-    answer = RulesVerdict(
+    shown: list[SpeakingRule] = []
+    for finding in speaking:
+        key, record = finding.rule.key, rules.count_record(finding.rule, kept)
+        overridden = key in decided.overridden
+        shown.append(rules.show_speaking(finding, record, contradictions.get(key, ()), overridden=overridden))
+    unjudged: list[UnjudgedRule] = []
+    for rule, judgement, _ in findings:
+        if judgement.outcome == "unreadable":
+            unjudged.append(UnjudgedRule(rule=rule.text, why=judgement.why, memories=rules.memories_of(rule)))
+    return RulesVerdict(
         citizen_id=request.citizen_id,
         action=request.action,
         verdict=decided.verdict,
         why=decided.why,
         overridden=bool(decided.overridden),
-        rules=tuple(
-            rules.show_speaking(
-                finding,
-                rules.count_record(finding.rule, kept),
-                contradictions.get(finding.rule.key, ()),
-                overridden=finding.rule.key in decided.overridden,
-            )
-            for finding in speaking
-        ),
-        unjudged=tuple(
-            rules.show_unjudged(finding) for finding in findings if finding.judgement.outcome == "unreadable"
-        ),
-        judged=sum(finding.judgement.outcome != "unreadable" for finding in findings),
+        rules=tuple(shown),
+        unjudged=tuple(unjudged),
+        judged=len(findings) - len(unjudged),
     )
-    return answer.model_copy(update={"notes": (*view.notes, *notes, *cut)})
 
 
 async def list_rules(citizen_id: CitizenId, page: RulesPage, deps: Deps, now: Instant) -> RulesAnswer:
@@ -129,38 +135,35 @@ async def list_rules(citizen_id: CitizenId, page: RulesPage, deps: Deps, now: In
     kept = await _read_checks(view) if counted else []
     contradictions = rules.find_contradictions(held)
     shown = [rule for rule in sorted(held, key=_place) if _place(rule) > after]
-    listed = tuple(_listed(rule, kept, contradictions) for rule in shown[: page.limit])
+    listed: list[ListedRule] = []
+    for rule in shown[: page.limit]:
+        record, forms = rules.count_record(rule, kept), read_forms(rule.text)
+        one = ListedRule(
+            rule=rule.text,
+            kind=forms[0].kind if forms else "unread",
+            severity=rule.severity,
+            lowered=rule.lowered or None,
+            memories=rules.memories_of(rule),
+            record=record,
+            contradicts=contradictions.get(rule.key, ()),
+            dissonance=rules.find_dissonance(rule, record),
+        )
+        listed.append(one)
     last = shown[page.limit - 1] if len(shown) > page.limit else None
     known_at = min(scope.known.start, max(clocks, default=now))
     return RulesAnswer(
         citizen_id=citizen_id,
-        rules=listed,
+        rules=tuple(listed),
         next=None if last is None else encode_cursor(*_place(last), scope.valid.start, known_at, counted),
         notes=view.notes,
     )
 
 
-def _place(rule: HeldRule) -> tuple[int, str]:
+def _place(rule: rules.HeldRule) -> tuple[int, str]:
     return -rule.memories[0].valid_at, rule.memories[0].memory_id
 
 
-def _listed(
-    rule: HeldRule, kept: Sequence[StoredCheck], contradictions: Mapping[str, tuple[str, ...]]
-) -> ListedRule:
-    record = rules.count_record(rule, kept)
-    return ListedRule(
-        rule=rule.text,
-        kind=rules.kind_of(rule),
-        severity=rule.severity,
-        lowered=rule.lowered or None,
-        memories=rules.memories_of(rule),
-        record=record,
-        contradicts=contradictions.get(rule.key, ()),
-        dissonance=rules.find_dissonance(rule, record),
-    )
-
-
-async def _read(view: View, graphs: Sequence[GraphKey], vector: Sequence[float] | None) -> list[StoredRule]:
+async def _read(view: View, graphs: Sequence[GraphKey], vector: Sequence[float] | None) -> list[store.StoredRule]:
     asked = [view.targets[key] for key in graphs if key in view.targets]
     found = await asyncio.gather(*(store.read_rules(target, view.scope, vector) for target in asked))
     return [rule for each in found for rule in each]
@@ -178,7 +181,7 @@ async def _read_near(view: View, nodes: Sequence[str]) -> Mapping[tuple[GraphKey
     return counted
 
 
-async def _read_checks(view: View) -> list[StoredCheck]:
+async def _read_checks(view: View) -> list[store.StoredCheck]:
     own = view.targets.get(Level.N1)
     return [] if own is None else await store.read_checks(own.graph)
 
@@ -195,19 +198,19 @@ async def _embed(text: str, deps: Deps) -> tuple[list[float] | None, tuple[str, 
 
 
 async def _judge_by_likeness(
-    request: RulesCheck, findings: Sequence[Finding], deps: Deps, today: int
-) -> list[Finding]:
+    request: RulesCheck, findings: Sequence[rules.Finding], deps: Deps, today: int
+) -> list[rules.Finding]:
     """The findings, those that words did not decide judged anew with vectors: the nearest of them."""
     open_ones = sorted(filter(_is_open, findings), key=lambda each: (-each.resonance, each.rule.key))
     compared = [finding.rule for finding in open_ones[:COMPARED]]
     if not compared:
         return list(findings)
     likeness = await _likeness(request.action, compared, deps)
-    anew = {rule.key: judge(rule.text, request.action, likeness, today) for rule in compared}
+    anew = {rule.key: rules.judge(rule.text, request.action, likeness, today) for rule in compared}
     return [finding._replace(judgement=anew.get(finding.rule.key, finding.judgement)) for finding in findings]
 
 
-def _is_open(finding: Finding) -> bool:
+def _is_open(finding: rules.Finding) -> bool:
     """Whether vectors may say more than the words did."""
     judgement = finding.judgement
     if judgement.outcome == "unreadable" or judgement.outcome == "broken":
@@ -215,21 +218,21 @@ def _is_open(finding: Finding) -> bool:
     return judgement.outcome != "unrelated" or bool(judgement.words) or finding.rule.alike >= LEAST_NEAR
 
 
-async def _likeness(action: str, near: Sequence[HeldRule], deps: Deps) -> Likeness:
+async def _likeness(action: str, near: Sequence[rules.HeldRule], deps: Deps) -> rules.Likeness:
     codes = sorted({form.code for rule in near for form in read_forms(rule.text)})
-    texts = phrases_of_action(action, codes)
+    texts = rules.phrases_of_action(action, codes)
     for rule in near:
-        texts += phrases_of(rule.text)
+        texts += rules.phrases_of(rule.text)
     each = list(dict.fromkeys(texts))
     try:
-        return Likeness({text: await deps.embedder.embed_query(text) for text in each})
+        return rules.Likeness({text: await deps.embedder.embed_query(text) for text in each})
     except (Unavailable, Fault):
-        return NO_LIKENESS
+        return rules.NO_LIKENESS
 
 
 def _resonance(
-    rule: HeldRule,
-    judgement: Judgement,
+    rule: rules.HeldRule,
+    judgement: rules.Judgement,
     request: RulesCheck,
     near: Mapping[tuple[GraphKey, str], int],
 ) -> float:
@@ -252,18 +255,20 @@ def _action_key(action: str) -> str:
     return hashlib.blake2b(" ".join(words(action)).encode(), digest_size=12).hexdigest()
 
 
-async def _keep(request: RulesCheck, findings: Sequence[Finding], decided: Decided, view: View) -> None:
+async def _keep(
+    request: RulesCheck, findings: Sequence[rules.Finding], decided: rules.Decided, view: View
+) -> None:
     """Keep what became of the action with each rule that spoke. Without a graph of the citizen nothing is kept."""
     own = view.targets.get(Level.N1)
     speaking = [finding for finding in findings if rules.speaks(finding)][: store.MOST_CHECKS]
     if own is None or not speaking:
         return
-    checks: list[NewCheck] = []
+    checks: list[store.NewCheck] = []
     for finding in speaking:
         memory, overridden = finding.rule.memories[0], finding.rule.key in decided.overridden
         blocked = rules.blocks(finding) and not overridden
         key = _action_key(request.action)
-        checks.append(NewCheck(memory.memory_id, memory.key, key, request.action, blocked, overridden))
+        checks.append(store.NewCheck(memory.memory_id, memory.key, key, request.action, blocked, overridden))
     try:
         await store.keep_checks(own.graph, checks, at=view.now, since=view.now - DAY)
     except GraphMissing:
@@ -281,12 +286,12 @@ async def rules_of_stream(stream: ConsciousnessStream, view: View) -> tuple[Stre
     if target is None:
         return ()
     try:
-        held = find_rules(await read_rules(target, view.scope, None), stream.citizen_id)
+        held = rules.find_rules(await store.read_rules(target, view.scope, None), stream.citizen_id)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
     shown = {(node.graph_key, node.node_id) for node in all_memories(stream)}
 
-    def weight(rule: HeldRule) -> tuple[bool, int]:
+    def weight(rule: rules.HeldRule) -> tuple[bool, int]:
         return not any((one.key, one.memory_id) in shown for one in rule.memories), _GRAVITY.index(rule.severity)
 
     chosen = [(rule, rule.memories[0]) for rule in sorted(held, key=weight)[:MOST_SHOWN]]

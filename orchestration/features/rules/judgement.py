@@ -41,10 +41,8 @@ from orchestration.features.rules.clauses import (
 from orchestration.features.rules.queries import StoredCheck, StoredRule
 from orchestration.features.rules.values import (
     RuleCounts,
-    RuleKind,
     RuleMemory,
     SpeakingRule,
-    UnjudgedRule,
     Verdict,
 )
 from orchestration.mind.dissonance import DISCOVERY_ENERGY
@@ -176,9 +174,7 @@ def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) ->
         return Judgement(licensed.outcome, licensed.why, *match[:2])
     condition = _mention(form.condition, clauses, likeness) if form.condition else "done"
     if condition == "left out":
-        return Judgement(
-            "kept", f"its condition does not hold: {_listed(form.condition)}", match.score, match.words
-        )
+        return Judgement("kept", f"its condition does not hold: {_listed(form.condition)}", *match[:2])
     why = f"the action does what the rule forbids: {_named(match)}"
     if fit == "untold" or condition != "done":
         return Judgement("doubtful", f"{why}; whether its time or condition holds is not told", *match[:2])
@@ -208,9 +204,8 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
         return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     if match.score >= BROKEN:
         if compare(form.limits, _limits(done)) != "holds":
-            return Judgement(
-                "doubtful", "the rule bids it for another time or amount, or none is told", *match[:2]
-            )
+            why = "the rule bids it for another time or amount, or none is told"
+            return Judgement("doubtful", why, *match[:2])
         return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
     if form.condition:
         return Judgement("doubtful", f"the action does not tell what the rule bids: {form.text}", match.score)
@@ -285,18 +280,17 @@ def _match_sentence(form: RuleForm, clauses: Sequence[Clause], likeness: Likenes
     values = {word: _had(word, words, likeness) for word in form.matter}
     had = tuple(word.text for word, value in values.items() if value)
     if all(value >= SURE for value in values.values()):
-        by_chance = len(values) == 1 and not any(_is_deed(form.matter[0], clause) for clause in clauses)
-        return _Match(NEAR, had) if by_chance else _Match(1.0, had, whole=True)
+        # A clause is about one word when it is short, or when the word stands at its beginning or end.
+        word, about = form.matter[0], len(values) > 1
+        for clause in clauses:
+            stems = [each.stem for each in (*clause.words, *clause.carried)]
+            is_near = len(stems) <= SHORT_CLAUSE or word.stem in (stems[0], stems[-1])
+            about = about or (word.stem in stems and is_near)
+        return _Match(1.0, had, whole=True) if about else _Match(NEAR, had)
     share = sum(values.values()) / len(values)
     phrase = likeness.of(form.text, _done(clauses))
     score = max(0.0, share if phrase is None else (share + phrase) / 2)
     return _Match(min(_most(form, values, phrase or 0.0), score), had)
-
-
-def _is_deed(word: Word, clause: Clause) -> bool:
-    """Whether a clause is about one word: the clause is short, or the word stands at its beginning or end."""
-    stems = [each.stem for each in (*clause.words, *clause.carried)]
-    return word.stem in stems and (len(stems) <= SHORT_CLAUSE or word.stem in (stems[0], stems[-1]))
 
 
 def _most(form: RuleForm, values: Mapping[Word, float], phrase: float) -> float:
@@ -474,21 +468,16 @@ def _is_own(rule: StoredRule, author: str | None) -> bool:
     return rule.key == Level.N1 or rule.author == author
 
 
-def _why_not_block(rule: StoredRule, citizen_id: str) -> str:
-    """Why the rule may not block what the citizen does; empty where it may."""
-    if rule.source not in MAY_BLOCK:
-        return f"its source is {rule.source.value}, which may not block"
-    if rule.source is not Source.SYSTEM and not _is_own(rule, citizen_id):
-        return f"{rule.author or 'nobody named'} wrote it, and only an operator blocks others"
-    return ""
-
-
 def _held(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
     allowed: set[Severity] = set()
     lowered = ""
     for each in memories:
-        severity = each.severity or "warn"
-        if severity == "block" and (why := _why_not_block(each, citizen_id)):
+        severity, why = each.severity or "warn", ""
+        if each.source not in MAY_BLOCK:
+            why = f"its source is {each.source.value}, which may not block"
+        elif each.source is not Source.SYSTEM and not _is_own(each, citizen_id):
+            why = f"{each.author or 'nobody named'} wrote it, and only an operator blocks others"
+        if severity == "block" and why:
             lowered, severity = why, "warn"
         allowed.add(severity)
     gravest = next(severity for severity in _GRAVEST if severity in allowed)
@@ -537,27 +526,13 @@ def find_dissonance(rule: HeldRule, record: RuleCounts) -> TemporalDissonance | 
     )
 
 
-def kind_of(rule: HeldRule) -> RuleKind:
-    """How the rule is read; `unread` where it cannot be."""
-    forms = read_forms(rule.text)
-    return forms[0].kind if forms else "unread"
-
-
 def memories_of(rule: HeldRule) -> tuple[RuleMemory, ...]:
     """The newest memories of a rule, as answers show them."""
-    return tuple(
-        RuleMemory(
-            memory_id=stored.memory_id,
-            **graph_fields(stored.key),
-            name=stored.name,
-            source=stored.source,
-            author=stored.author,
-            severity=stored.severity,
-            result=stored.result,
-            valid_at=to_datetime(stored.valid_at),
-        )
-        for stored in rule.memories[:MOST_MEMORIES]
-    )
+    found: list[RuleMemory] = []
+    for stored in rule.memories[:MOST_MEMORIES]:
+        fields = {**stored._asdict(), **graph_fields(stored.key), "valid_at": to_datetime(stored.valid_at)}
+        found.append(RuleMemory(**fields))
+    return tuple(found)
 
 
 # --- contradictions ---
@@ -656,7 +631,7 @@ def show_speaking(
 ) -> SpeakingRule:
     """A finding as the answer shows it. Raises ValueError for one that does not speak."""
     rule, judgement = finding.rule, finding.judgement
-    if judgement.outcome == "unrelated" or judgement.outcome == "unreadable":
+    if judgement.outcome in ("unrelated", "unreadable"):
         raise ValueError(f"{judgement.outcome} says nothing of the action")
     return SpeakingRule(
         rule=rule.text,
@@ -672,7 +647,3 @@ def show_speaking(
         record=record,
         contradicts=tuple(contradicts),
     )
-
-
-def show_unjudged(finding: Finding) -> UnjudgedRule:
-    return UnjudgedRule(rule=finding.rule.text, why=finding.judgement.why, memories=memories_of(finding.rule))

@@ -131,28 +131,14 @@ async def read_rules(target: GraphTarget, scope: Scope, embedding: Sequence[floa
     query = RULES_THEN if target.past else RULES_NOW
     vector = None if embedding is None else list(embedding)
     rows = await target.graph.read_typed(query, **scope.bounds(), limit=MOST_RULES, embedding=vector)
-    found = [_rule(target.key, row) for row in rows]
+    found: list[StoredRule] = []
+    for memory_id, version, name, speaker, text, rule, severity, source, author, *rest in rows:
+        result, valid_at, created_at, emotions, alike = rest
+        shown = shown_name(memory_id, name, speaker, text)
+        times = int(valid_at), int(created_at)
+        of = target.key, memory_id, int(version or 1), shown, rule, severity, Source(source), author, result
+        found.append(StoredRule(*of, *times, tuple(emotions or ()), None if alike is None else float(alike)))
     return sorted(found, key=lambda rule: (-rule.valid_at, rule.memory_id, rule.version))
-
-
-def _rule(key: GraphKey, row: Sequence[Any]) -> StoredRule:
-    memory_id, version, name, speaker, text, rule, severity, source, author, result, *rest = row
-    valid_at, created_at, emotions, alike = rest
-    return StoredRule(
-        key=key,
-        memory_id=memory_id,
-        version=int(version or 1),
-        name=shown_name(memory_id, name, speaker, text),
-        rule=rule,
-        severity=severity,
-        source=Source(source),
-        author=author,
-        result=result,
-        valid_at=int(valid_at),
-        created_at=int(created_at),
-        emotions=tuple(emotions or ()),
-        alike=None if alike is None else float(alike),
-    )
 
 
 async def read_rules_at(target: GraphTarget, scope: Scope, nodes: Sequence[str]) -> Mapping[str, int]:

@@ -14,15 +14,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
-from orchestration.features.shape.queries import (
-    Mark,
-    Sought,
-    Step,
-    read_alike,
-    read_candidates,
-    read_marks,
-    read_steps,
-)
+from orchestration.features.shape import queries as store
 from orchestration.features.shape.shape import TOO_LITTLE, Likeness, Neighbourhood, compare
 from orchestration.features.shape.values import Look, Perspectives
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
@@ -46,14 +38,14 @@ class _Probe(NamedTuple):
 
     memory_id: str
     key: GraphKey
-    marks: Mapping[str, Mark]
-    steps: Sequence[Step]
+    marks: Mapping[str, store.Mark]
+    steps: Sequence[store.Step]
 
-    def sought(self) -> Sought:
+    def sought(self) -> store.Sought:
         own = [step for step in self.steps if step.memory_id == self.memory_id]
         near = sorted({step.other_id for step in own} & self.marks.keys())
         types = frozenset(step.relation_type for step in own)
-        return Sought(self.marks[self.memory_id], [self.marks[one] for one in near], types)
+        return store.Sought(self.marks[self.memory_id], [self.marks[one] for one in near], types)
 
 
 class _Compared(NamedTuple):
@@ -104,9 +96,11 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
 async def _find_probe(memory_id: str, view: View) -> _Probe:
     """The probe in the first level that has it. Raises NotFound."""
     for key, target in view.targets.items():
-        if memory_id in await read_marks(target, view.scope, [memory_id]):
+        if memory_id in await store.read_marks(target, view.scope, [memory_id]):
             steps = await _read_two_steps(target, view.scope, [memory_id])
-            marks = await read_marks(target, view.scope, sorted({memory_id, *(step.other_id for step in steps)}))
+            marks = await store.read_marks(
+                target, view.scope, sorted({memory_id, *(step.other_id for step in steps)})
+            )
             return _Probe(memory_id, key, marks, steps)
     raise NotFound(
         f"there is no memory {memory_id!r} in these levels at that moment",
@@ -116,9 +110,9 @@ async def _find_probe(memory_id: str, view: View) -> _Probe:
 
 async def _compare(probe: _Probe, target: GraphTarget, scope: Scope, filters: Filters | None) -> _Compared:
     try:
-        candidates = await read_candidates(target, scope, filters, probe.sought())
+        candidates = await store.read_candidates(target, scope, filters, probe.sought())
         steps = await _read_two_steps(target, scope, candidates)
-        marks = await read_marks(target, scope, sorted({*candidates, *(step.other_id for step in steps)}))
+        marks = await store.read_marks(target, scope, sorted({*candidates, *(step.other_id for step in steps)}))
     except (StoreTimeout, Fault) as error:
         return _Compared(target.key, (), error.detail)
     if target.key == probe.key:
@@ -137,18 +131,18 @@ def _beside(memory_id: str) -> str:
     return f"\x00{memory_id}"
 
 
-async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[Step]:
+async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[store.Step]:
     """The links of these memories and those of their neighbours; of hubs none."""
-    first = await read_steps(target, scope, ids)
+    first = await store.read_steps(target, scope, ids)
     ways = {step.other_id for step in first}
-    return [*first, *await read_steps(target, scope, sorted(ways - set(ids)))]
+    return [*first, *await store.read_steps(target, scope, sorted(ways - set(ids)))]
 
 
 async def _show(compared: _Compared, limit: int, view: View, deps: Deps) -> list[Resonance]:
     found = list(compared.found or ())[:limit]
     if not found:
         return []
-    memories = await read_alike(view.targets[compared.key], view.scope, [one.memory_id for one in found])
+    memories = await store.read_alike(view.targets[compared.key], view.scope, [one.memory_id for one in found])
     shown = [one for one in found if one.memory_id in memories]
     decayed = Decay(deps.half_lives, view.scope.valid.start).show([memories[one.memory_id] for one in shown])
     return [

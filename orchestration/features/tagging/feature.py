@@ -10,18 +10,8 @@ from typing import Final, NamedTuple
 
 from orchestration.feature import Feature
 from orchestration.features.tagging import queries as store
+from orchestration.features.tagging import rules
 from orchestration.features.tagging.queries import PageRow, TextRow
-from orchestration.features.tagging.rules import (
-    Candidate,
-    Neighbour,
-    Statistics,
-    TextWithTags,
-    choose_tags,
-    find_candidates,
-    name_tag,
-    possible_given,
-    words_to_count,
-)
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.records import given_tags
 from schemas.temporal import Instant
@@ -136,42 +126,46 @@ async def _choose(
 ) -> dict[str, tuple[MadeTag, ...]]:
     """The made tags of each memory of a page, by id."""
     near = await _read_near([memory.id for memory in wanted], context)
-    candidates: dict[str, dict[str, Candidate]] = {}
+    candidates: dict[str, dict[str, rules.Candidate]] = {}
     queries: dict[str, dict[str, str]] = {}
     for memory in wanted:
-        possible = candidates[memory.id] = find_candidates(memory.text, near.get(memory.id, ()))
-        queries[memory.id] = words_to_count(possible, word_language(memory.text))
+        possible = candidates[memory.id] = rules.find_candidates(memory.text, near.get(memory.id, ()))
+        queries[memory.id] = rules.words_to_count(possible, word_language(memory.text))
         await asyncio.sleep(0)  # nine texts take milliseconds: requests go on between two memories
     counts = await known_counts.read({query for asked in queries.values() for query in asked.values()}, context)
     size = await store.count_memories(context.graph)
     chosen = {}
     for memory_id, possible in candidates.items():
         known = {key: counts[query] for key, query in queries[memory_id].items()}
-        chosen[memory_id] = choose_tags(possible, Statistics(known, size))
+        chosen[memory_id] = rules.choose_tags(possible, rules.Statistics(known, size))
     return await _name(chosen, candidates, context)
 
 
-async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[Neighbour]]:
+async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[rules.Neighbour]]:
     """The neighbours of memories by likeness; none without an embedder."""
-    near: defaultdict[str, list[Neighbour]] = defaultdict(list)
+    near: defaultdict[str, list[rules.Neighbour]] = defaultdict(list)
     if ids and context.deps.embedder.dimension:
         for row in await store.read_near(context.graph, ids, NEAREST, context.now):
             if row.memory.node_type != "Session":
                 tags = given_tags({"tags": row.memory.tags, "unset": row.memory.unset})
-                near[row.of].append(Neighbour(row.likeness, TextWithTags(row.memory.text, tags)))
+                near[row.of].append(rules.Neighbour(row.likeness, rules.TextWithTags(row.memory.text, tags)))
         await context.rest()
     return near
 
 
 async def _name(
-    chosen: Mapping[str, Sequence[str]], candidates: Mapping[str, Mapping[str, Candidate]], context: JobContext
+    chosen: Mapping[str, Sequence[str]],
+    candidates: Mapping[str, Mapping[str, rules.Candidate]],
+    context: JobContext,
 ) -> dict[str, tuple[MadeTag, ...]]:
     """The tags under the names of given ones where the graph has some."""
-    asked = {name for memory_id, keys in chosen.items() for name in possible_given(keys, candidates[memory_id])}
+    asked = {
+        name for memory_id, keys in chosen.items() for name in rules.possible_given(keys, candidates[memory_id])
+    }
     given = await store.read_given(context.graph, asked) if asked else {}
     named: dict[str, tuple[MadeTag, ...]] = {}
     for memory_id, keys in chosen.items():
-        named[memory_id] = tuple(name_tag(key, candidates[memory_id][key], given) for key in keys)
+        named[memory_id] = tuple(rules.name_tag(key, candidates[memory_id][key], given) for key in keys)
     return named
 
 

@@ -19,7 +19,6 @@ from orchestration.dependencies import Deps
 from orchestration.features.withholding import queries as store
 from orchestration.features.withholding import rules
 from orchestration.features.withholding.queries import StoredQuarantine
-from orchestration.features.withholding.rules import OWN, PREFIX, Moment, Suspect, Verdict, is_tainted
 from orchestration.features.withholding.values import (
     MOST_THINGS,
     Quarantine,
@@ -119,13 +118,13 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
     )
     tally, suspect = (
         _Tally(),
-        Suspect(
+        rules.Suspect(
             **{name: getattr(request, name) for name in ("source", "episode_id", "key_id", "speaker", "tag")},
             since=BEGINNING_OF_TIME if request.since is None else to_instant(request.since),
             until=END_OF_TIME if request.until is None else to_instant(request.until),
         ),
     )
-    kept = StoredQuarantine(f"{PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
+    kept = StoredQuarantine(f"{rules.PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
     state = await _take_back_state(order, suspect, kept.id, now)
     shown = shown.model_copy(update={"state": state})
     if request.dry_run:
@@ -145,7 +144,7 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
 
 
 async def _hide_all(
-    order: _Order, suspect: Suspect, kept: StoredQuarantine, tally: _Tally, *, now: Instant
+    order: _Order, suspect: rules.Suspect, kept: StoredQuarantine, tally: _Tally, *, now: Instant
 ) -> StoredQuarantine:
     """Hide until a search finds nothing new. The quarantine is stored before each list of commands."""
     for _ in range(MOST_PASSES):
@@ -168,7 +167,7 @@ async def _hide_all(
     return kept
 
 
-async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Instant) -> tuple[str, ...]:
+async def _take_back_state(order: _Order, suspect: rules.Suspect, mark: str, now: Instant) -> tuple[str, ...]:
     """The fields of the state that the quarantine is about, which say from now on what they said before."""
     request = order.request
 
@@ -176,7 +175,7 @@ async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Inst
         if by.get("source") is None:
             return None
         at, source = to_instant(datetime.fromisoformat(by["at"])), Source(by["source"])
-        is_meant = is_tainted(Moment(at, source, by["key_id"], None, (), ()), suspect)
+        is_meant = rules.is_tainted(rules.Moment(at, source, by["key_id"], None, (), ()), suspect)
         return int(by["over"]) if is_meant else None
 
     if request.level is not Level.N1 or request.citizen_id is None:
@@ -290,8 +289,8 @@ def _fields(record_id: str, command_id: str, order: _Order) -> dict[str, Any]:
 
 def _undo(applied: StoredReceipt, order: _Order) -> ChangeCommand:
     """The command that reverts one of a quarantine, unless something changed since."""
-    number = applied.command_id.removeprefix(PREFIX)
-    fields = _fields(str(applied.id), f"{PREFIX}release-{number}", order)
+    number = applied.command_id.removeprefix(rules.PREFIX)
+    fields = _fields(str(applied.id), f"{rules.PREFIX}release-{number}", order)
     fields["undoes"] = applied.command_id
     command = CHANGES["undo", subject_of(applied.command)](**fields)
     return command.as_quarantining().with_writer(order.writer)
@@ -338,7 +337,7 @@ class Decision(NamedTuple):
 
     kind: ThingKind
     id: str
-    verdict: Verdict
+    verdict: rules.Verdict
     why: Why
     version: int | None = None
 
@@ -352,7 +351,7 @@ class Search:
     """A search of one graph. `decided`: by kind and id; what is clean is left out."""
 
     graph: Graph
-    suspect: Suspect
+    suspect: rules.Suspect
     now: Instant
     decided: dict[tuple[ThingKind, str], Decision] = field(default_factory=dict)
     _links: dict[str, None] = field(default_factory=dict)
@@ -386,7 +385,7 @@ class Search:
     async def _follow(self, ids: Sequence[str]) -> None:
         """Judge what follows from memories that are hidden."""
         await self._judge(await store.read_general(self.graph, ids), "generalisation", derived=True)
-        bare = await store.read_bare_names(self.graph, ids, KINDS, [source.value for source in OWN])
+        bare = await store.read_bare_names(self.graph, ids, KINDS, [source.value for source in rules.OWN])
         for name in bare:
             self._ways[name.id] += name.ways
         only_here = [name.id for name in bare if self._ways[name.id] >= name.links]
@@ -413,7 +412,7 @@ class Search:
             self._decide("memory", memory_id, verdict, records, why=why)
 
     def _decide(
-        self, kind: ThingKind, record_id: str, verdict: Verdict, records: Sequence[Record], *, why: Why
+        self, kind: ThingKind, record_id: str, verdict: rules.Verdict, records: Sequence[Record], *, why: Why
     ) -> None:
         if verdict.fate == "clean":
             return

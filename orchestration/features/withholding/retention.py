@@ -11,7 +11,6 @@ from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.withholding import queries as store
 from orchestration.features.withholding import rules
 from orchestration.features.withholding.quarantine import read_links, read_memories
-from orchestration.features.withholding.rules import NewestCut, Place, Row
 from orchestration.features.withholding.values import (
     MOST_SHOWN,
     PoliciesAnswer,
@@ -39,24 +38,24 @@ from substrate.graphs.names import graph_name
 class Survey(NamedTuple):
     """What a rule reaches in a whole graph: how many of how many memories, and the first of them."""
 
-    cut: Place | None
+    cut: rules.Place | None
     reached: int
     total: int
-    first: Sequence[Row]
+    first: Sequence[rules.Row]
 
 
 async def survey(graph: Graph, rule: PolicyRule, now: Instant, rest: Rest = no_rest) -> Survey:
     """Count what the rule reaches, page by page. Raises as `Graph.read`."""
     cut = None
     if rule.keep_newest is not None:
-        newest = NewestCut(rule.keep_newest)
+        newest = rules.NewestCut(rule.keep_newest)
         async for rows in _pages(graph, rest):
             for row in rows:
                 if rules.is_about(rule, row):
                     newest.add(rules.place(rule, row))
         cut = newest.place
     reached = total = 0
-    first: list[Row] = []
+    first: list[rules.Row] = []
     async for rows in _pages(graph, rest):
         total += len(rows)
         found = rules.reached_by(rule, rows, now, cut)
@@ -65,7 +64,7 @@ async def survey(graph: Graph, rule: PolicyRule, now: Instant, rest: Rest = no_r
     return Survey(cut, reached, total, first)
 
 
-async def _pages(graph: Graph, rest: Rest) -> AsyncIterator[Sequence[Row]]:
+async def _pages(graph: Graph, rest: Rest) -> AsyncIterator[Sequence[rules.Row]]:
     after: int | None = -1
     while after is not None:
         page = await store.read_kept(graph, after)
@@ -161,7 +160,7 @@ class Position(NamedTuple):
 
     policy: str
     after: int
-    cut: Place | None
+    cut: rules.Place | None
 
     @classmethod
     def read(cls, cursor: str) -> Position:
@@ -176,7 +175,7 @@ class PolicyPage(NamedTuple):
     """The memories of a page that one policy does not keep."""
 
     policy: Policy
-    rows: Sequence[Row]
+    rows: Sequence[rules.Row]
     seen: int
     next: str | None
     notes: tuple[str, ...] = ()
