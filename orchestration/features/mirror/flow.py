@@ -13,6 +13,7 @@ import tarfile
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import batched
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -41,7 +42,6 @@ from orchestration.features.mirror.text import (
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope
-from substrate.connection.pool import Row
 from substrate.graphs.graph import Graph
 from substrate.language.text import count_of
 from substrate.store import archive, reader, records, rows
@@ -87,15 +87,14 @@ class Snapshot(NamedTuple):
         yield await self._render(waiting)
 
     async def _render(self, bundles: Sequence[Bundle]) -> list[tuple[Bundle, bytes]]:
-        if not bundles:
-            return []
         ids = [atom.id for bundle in bundles for atom in bundle.atoms]
-        found = await store.read_records(self.graph, ids, self.scope)
-        return await asyncio.to_thread(self._render_records, bundles, found)
+        found = await store.read_records(self.graph, ids, self.scope) if ids else []
 
-    def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
-        atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
-        return [(bundle, layout.render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
+        def render() -> list[tuple[Bundle, bytes]]:
+            atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
+            return [(bundle, layout.render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
+
+        return await asyncio.to_thread(render)
 
 
 async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
@@ -111,7 +110,7 @@ async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_
         layout.key_of(row)._replace(made_tags=made.get(row.id, ()))
         async for row in store.read_keys(graph, scope, rest)
     ]
-    links = [layout.LinkKey(*row) async for row in store.read_link_ends(graph, scope, rest)]
+    links = [row async for row in store.read_link_ends(graph, scope, rest)]
     changes_at = await store.next_change(graph, now, rest)
     plan = await asyncio.to_thread(layout.make_plan, keys, links)
     marker = Marker(of.citizen_id, scope.known.start, clock, memories, made_count, changes_at, graph=of.key)
@@ -181,9 +180,8 @@ async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote
 
 def note_of(plan: Plan, bundle: Bundle, content: bytes) -> FileNote:
     """The note of a file as it is written."""
-    return FileNote(
-        plan.digest(bundle), layout.digest(content), [(atom.id, atom.version) for atom in bundle.atoms]
-    )
+    atoms = [(atom.id, atom.version) for atom in bundle.atoms]
+    return FileNote(plan.digest(bundle), layout.digest(content), atoms)
 
 
 def read_marker(folder: Folder) -> Marker:
@@ -219,23 +217,23 @@ async def update_mirror(
         await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
         if name in set(root.names()):
             with root.open(name) as folder:
-                update = _Update(snapshot, folder, rest, None if erased else frozenset(discard))
-                return await update.run()
+                may_go = None if erased else frozenset(discard)
+                return await _Update(snapshot, folder, rest, may_go, read_marker(folder)).run()
     return await write_mirror(snapshot, directory)
 
 
+@dataclass(slots=True)
 class _Update:
-    """Brings one folder in step. `discard`: the edited files that may be overwritten; None for all."""
+    """Brings one folder in step. `_discard`: the edited files that may be overwritten; None for all."""
 
-    def __init__(self, snapshot: Snapshot, folder: Folder, rest: Rest, discard: frozenset[str] | None) -> None:
-        self._snapshot = snapshot
-        self._folder = folder
-        self._rest = rest
-        self._discard = discard
-        self._marker = read_marker(folder)
-        self._files: dict[str, FileNote] = {}
-        self._held_back: list[str] = []
-        self._written = 0
+    _snapshot: Snapshot
+    _folder: Folder
+    _rest: Rest
+    _discard: frozenset[str] | None
+    _marker: Marker
+    _files: dict[str, FileNote] = field(default_factory=dict)
+    _held_back: list[str] = field(default_factory=list)
+    _written: int = 0
 
     async def run(self) -> MirrorReport:
         plan = self._snapshot.plan
@@ -252,10 +250,8 @@ class _Update:
         self._files[INDEX] = FileNote("", layout.digest(index))
         self._folder.write(MARKER, layout.dump_marker(self._snapshot.marker._replace(files=self._files)))
         self._folder.remove(JOURNAL)
-        held_back = tuple(sorted(self._held_back))
-        return MirrorReport(
-            self._snapshot.of.name, _count(self._snapshot), len(self._files), self._written, removed, held_back
-        )
+        counts = _count(self._snapshot), len(self._files), self._written, removed
+        return MirrorReport(self._snapshot.of.name, *counts, tuple(sorted(self._held_back)))
 
     def _changed(self, plan: Plan) -> list[Bundle]:
         """The files to write; the others keep their note."""

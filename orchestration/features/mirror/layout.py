@@ -112,12 +112,6 @@ def key_of(row: KeyRow) -> AtomKey:
     )
 
 
-class LinkKey(NamedTuple):
-    source_id: str
-    target_id: str
-    relation_type: str
-
-
 class Bundle(NamedTuple):
     """One file. `bucket` and `tag`: None where its memories have none. `before`, `after`: the pages beside it."""
 
@@ -171,14 +165,18 @@ class Plan(NamedTuple):
     def shown_links(self, atom_id: str) -> tuple[list[ShownLink], int]:
         """The first links of a memory, and how many more it has."""
         here, own = self.places[atom_id].path, self._targets(atom_id)
-        shown = [
-            ShownLink(kind, place.atom.label, _address(here, place)) for kind, _, _, place in own[:LINKS_SHOWN]
-        ]
+        shown: list[ShownLink] = []
+        for kind, _, _, (path, atom) in own[:LINKS_SHOWN]:
+            fragment = f"#{quote(anchor(heading(atom.id, atom.label)), safe='')}"
+            shown.append(ShownLink(kind, atom.label, fragment if path == here else f"{relative(path)}{fragment}"))
         return shown, max(0, len(own) - LINKS_SHOWN)
 
 
-def make_plan(atoms: Iterable[AtomKey], links: Iterable[LinkKey]) -> Plan:
-    """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference."""
+def make_plan(atoms: Iterable[AtomKey], links: Iterable[Sequence[str]]) -> Plan:
+    """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference.
+
+    `links`: source, target and type of each.
+    """
     bundles = sorted(_bundles(atoms), key=lambda each: (each.path.rpartition("/")[0], each.source, each.page))
     places = {atom.id: Place(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
     by_source: dict[str, list[tuple[str, str]]] = {}
@@ -222,12 +220,6 @@ def _pages(members: Sequence[AtomKey]) -> Iterator[Sequence[AtomKey]]:
         length += atom.length
     if page:
         yield page
-
-
-def _address(here: str, place: Place) -> str:
-    """The relative address of a memory from the file `here`."""
-    fragment = quote(anchor(heading(place.atom.id, place.atom.label)), safe="")
-    return f"#{fragment}" if place.path == here else f"{relative(place.path)}#{fragment}"
 
 
 def relative(path: str) -> str:
@@ -304,15 +296,14 @@ def summary(atoms: Sequence[Atom]) -> dict[str, object]:
     felt: Counter[str] = Counter()
     for atom in atoms:
         felt.update(atom.fields.get("emotion_vector", {}))
+    strongest = {name: round(total / len(atoms), 3) for name, total in felt.most_common(3)}
     states = Counter(str(state) for atom in atoms if (state := atom.fields.get("resolution_state")))
     return {
         "from": begins[0],
         "until": begins[-1],
         "energy": round(fmean(atom.fields.get("energy", 0.5) for atom in atoms), 3),
         "confidence": round(fmean(atom.fields.get("confidence", 0.5) for atom in atoms), 3),
-        **(
-            {"emotions": {name: round(sum_ / len(atoms), 3) for name, sum_ in felt.most_common(3)}} if felt else {}
-        ),
+        **({"emotions": strongest} if strongest else {}),
         **({"states": dict(sorted(states.items()))} if states else {}),
     }
 
@@ -360,9 +351,8 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
         if bundle.path.rpartition("/")[0] != folder:
             folder = bundle.path.rpartition("/")[0]
             bucket = _title(snippet(NO_BUCKET if bundle.bucket is None else bundle.bucket))
-            parts.append(
-                f"\n## @{bucket} / \\#{_title(snippet(NO_TAG if bundle.tag is None else bundle.tag))}\n\n"
-            )
+            tag = _title(snippet(NO_TAG if bundle.tag is None else bundle.tag))
+            parts.append(f"\n## @{bucket} / \\#{tag}\n\n")
         first, last = (to_datetime(bundle.atoms[place].valid_at).date().isoformat() for place in (0, -1))
         when = first if first == last else f"{first} to {last}"
         parts.append(f"- {links[bundle.path]}: {count_of(len(bundle.atoms), 'memory')}, {when}\n")

@@ -79,8 +79,6 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     most = max(Counter(rule.key for rule in read).values(), default=0)
     many = f"only the {store.MOST_RULES:,} newest memories with a rule were read"
     cut = [many] if most >= store.MOST_RULES else []
-        [] if most < store.MOST_RULES else [f"only the {store.MOST_RULES:,} newest memories with a rule were read"]
-    )
     if cut and decided.verdict == "allow":
         decided = rules.Decided("unchecked", cut[0])
     answer = _answer(request, findings, decided, kept)
