@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
-from typing import Final, NamedTuple
+from typing import Final
 
 from orchestration.dependencies import Deps
 from orchestration.features.appetite import queries as store
 from orchestration.features.appetite import readings
-from orchestration.graph_queries.existing_graphs import View, open_plain_view
+from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.mind.state import felt_state
-from orchestration.mind.stream_notes import LastStream, read_last_stream
+from orchestration.mind.stream_notes import read_last_stream
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
@@ -67,15 +67,6 @@ NAMED_BY: Final = 12
 """What this many of its newest memories name is what a citizen is busy with."""
 
 
-class _Read(NamedTuple):
-    """What was read, and a note where it came too late."""
-
-    own: Sequence[store.Stirring] = ()
-    fresh: Sequence[store.Fresh] = ()
-    mentioned: Sequence[str] = ()
-    notes: tuple[str, ...] = ()
-
-
 async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: Deps, now: Instant) -> Appetite:
     """What the citizen has to wake for: readings from 0 to 1, each with its reason and its memories.
 
@@ -90,41 +81,37 @@ async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: D
         read_last_stream(citizen_id, deps),
         felt_state(citizen_id, deps, scope, now),
     )
-    read = await _read(view, citizen_id, deps, since=None if last is None else last.at)
+    shared = [each for level, each in view.targets.items() if level is not Level.N1]
+    target, since = view.targets.get(Level.N1), 0 if last is None else last.at
+    notes = (*request.notes, *view.notes)
+    try:
+        own, fresh = await asyncio.gather(
+            read_stirring(target, scope, deps),
+            asyncio.gather(*(store.read_fresh(each, scope, since, citizen_id) for each in shared)),
+        )
+        mentioned = await _read_mentioned(target, scope, own)
+    except (GraphMissing, StoreTimeout, Fault):
+        own, fresh, mentioned = [], [], []
+        notes = (*notes, "what may wake the citizen was not read in time")
+    asked: LastAsked | None = None
+    if last is not None:
+        known = {"stream_id": last.stream_id, "goal": last.goal, "levels": tuple(last.levels)}
+        asked = LastAsked(at=to_datetime(last.at), **known)
     facts = readings.Facts(
         citizen_id=citizen_id,
         now=now,
         zone=find_zone(request.time_zone),
         state=state,
-        own=read.own,
-        fresh=read.fresh,
-        last=_asked(last),
+        own=own,
+        fresh=fresh,
+        last=asked,
         noted=bool(deps.notes.days),
         half_lives=deps.half_lives,
-        remembered=bool(read.own) or any(each.total for each in read.fresh),
-        mentioned=read.mentioned,
-        notes=(*request.notes, *view.notes, *read.notes),
+        remembered=bool(own) or any(each.total for each in fresh),
+        mentioned=mentioned,
+        notes=notes,
     )
     return readings.read_readings(facts)
-
-
-def _asked(last: LastStream | None) -> LastAsked | None:
-    if last is None:
-        return None
-    return LastAsked(stream_id=last.stream_id, at=to_datetime(last.at), goal=last.goal, levels=tuple(last.levels))
-
-
-async def _read(view: View, citizen_id: str, deps: Deps, *, since: Instant | None) -> _Read:
-    shared = [target for level, target in view.targets.items() if level is not Level.N1]
-    target = view.targets.get(Level.N1)
-    try:
-        own, fresh = await asyncio.gather(
-            read_stirring(target, view.scope, deps),
-            asyncio.gather(*(store.read_fresh(each, view.scope, since or 0, citizen_id) for each in shared)),
-        )
-        return _Read(own, fresh, await _read_mentioned(target, view.scope, own))
-    except (GraphMissing, StoreTimeout, Fault):
-        return _Read(notes=("what may wake the citizen was not read in time",))
 
 
 async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) -> list[store.Stirring]:
@@ -159,11 +146,8 @@ async def pressure_now(
     return readings.pressure_of(state, readings.rate_plans(plans, scope.valid.start))[0]
 
 
-class _KeptPlans(NamedTuple):
-    """What memories plan, as it was read at a moment."""
-
-    read_at: Instant
-    plans: Sequence[readings.Plan]
+type _KeptPlans = tuple[Instant, Sequence[readings.Plan]]
+"""When it was read, and what memories plan."""
 
 
 async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequence[readings.Plan]:
@@ -177,9 +161,9 @@ async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequen
     key = ("plans", str(zone), day.isoformat())
     is_still = not target.past and target.reads.state is not None
     kept: _KeptPlans | None = target.reads.get(key) if is_still else None
-    if kept is None or not await holds_still(target, kept.read_at, moment):
+    if kept is None or not await holds_still(target, kept[0], moment):
         told = await store.read_due(target, scope, others=OTHERS)
-        kept = _KeptPlans(moment, readings.read_plans(told, moment, zone))
+        kept = (moment, readings.read_plans(told, moment, zone))
         if is_still:
-            target.reads.keep(key, kept, PLAN_BYTES * (1 + len(kept.plans)))
-    return [each for each in kept.plans if each.memory.kind != "said" or store.is_late(each.memory, moment)]
+            target.reads.keep(key, kept, PLAN_BYTES * (1 + len(kept[1])))
+    return [each for each in kept[1] if each.memory.kind != "said" or store.is_late(each.memory, moment)]

@@ -112,22 +112,12 @@ def pressure_of(state: CitizenState, due: Sequence[Due]) -> tuple[float, Pressur
 
 
 def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Weighed] = ()) -> Reading:
-    shown = [
-        AppetiteSource(
-            id=each.memory.id,
-            **graph_fields(each.memory.graph),
-            name=_in_short(each.memory.name),
-            amount=round(min(1.0, each.amount), 4),
-        )
-        for each in sources[:MOST_SOURCES]
-    ]
-    return Reading(
-        name=name,
-        amount=round(amount, 4),
-        reason=reason,
-        sources=tuple(shown),
-        further=max(0, len(sources) - MOST_SOURCES),
-    )
+    shown: list[AppetiteSource] = []
+    for memory, alone in sources[:MOST_SOURCES]:
+        named, share = _in_short(memory.name), round(min(1.0, alone), 4)
+        shown.append(AppetiteSource(id=memory.id, **graph_fields(memory.graph), name=named, amount=share))
+    further = max(0, len(sources) - MOST_SOURCES)
+    return Reading(name=name, amount=round(amount, 4), reason=reason, sources=tuple(shown), further=further)
 
 
 def _of_kind(facts: Facts, *kinds: Kind) -> list[Stirring]:
@@ -189,17 +179,17 @@ def _pain(facts: Facts) -> Reading:
         return _reading("pain", 0.0, "nothing hurts")
     told = [source for source in facts.state.sources if source.field == "emotion_vector"]
     ids = list(chain.from_iterable(source.memory_ids for source in told if normal_emotion(source.name) == name))
-    felt = Reading(name="pain", amount=round(amount, 4), reason=f"it feels {name} {amount:.2g}")
-    sources = [
-        AppetiteSource(
-            id=memory_id,
-            level=Level.N1,
-            name=next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id),
-            amount=round(amount, 4),
-        )
-        for memory_id in ids[:MOST_SOURCES]
-    ]
-    return felt.model_copy(update={"sources": tuple(sources), "further": max(0, len(ids) - MOST_SOURCES)})
+    sources: list[AppetiteSource] = []
+    for memory_id in ids[:MOST_SOURCES]:
+        named = next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id)
+        sources.append(AppetiteSource(id=memory_id, level=Level.N1, name=named, amount=round(amount, 4)))
+    return Reading(
+        name="pain",
+        amount=round(amount, 4),
+        reason=f"it feels {name} {amount:.2g}",
+        sources=tuple(sources),
+        further=max(0, len(ids) - MOST_SOURCES),
+    )
 
 
 def _drives(facts: Facts) -> Reading:
@@ -216,19 +206,15 @@ def _due(due: Sequence[Due], facts: Facts) -> Reading:
     if not due:
         return _reading("due", 0.0, "nothing is due within days")
     first = due[0]
-    reason = f"{_quoted(first.memory)} {_when(first, facts.now)}"
+    start, end = first.period
+    when = "is due now"
+    if start > facts.now:
+        when = f"is due in {_length(start - facts.now)}"
+    elif start < end <= facts.now:
+        when = f"was due {_ago(facts.now - end)}"
+    reason = f"{_quoted(first.memory)} {when}"
     more = f", and {len(due) - 1} more" if len(due) > 1 else ""
     return _reading("due", most_due(due), f"{reason}{more}", [_Weighed(each.memory, each.amount) for each in due])
-
-
-def _when(due: Due, now: Instant) -> str:
-    if due.period.start > now:
-        return f"is due in {_length(due.period.start - now)}"
-    return (
-        "is due now"
-        if now < due.period.end or due.period.end == due.period.start
-        else (f"was due {_ago(now - due.period.end)}")
-    )
 
 
 def _context(facts: Facts) -> Reading:
@@ -243,9 +229,8 @@ def _context(facts: Facts) -> Reading:
     distinct = {(each.graph, each.id): each for each in (*others, *own)}
     touching = [each for each in distinct.values() if _touched_goal(each, goals)]
     if not touching or facts.last is None:
-        return _reading(
-            "context", 0.0, "nothing new touches a goal" if facts.last else "no stream to compare with"
-        )
+        why = "nothing new touches a goal" if facts.last else "no stream to compare with"
+        return _reading("context", 0.0, why)
     goal = _touched_goal(touching[0], goals)
     touch = "touches" if len(touching) == 1 else "touch"
     reason = f"{count_of(len(touching), 'new memory')} since its last stream {touch} a goal, such as “{goal}”"
@@ -425,7 +410,15 @@ def _wake(appetite: Appetite, request: IntendRequest) -> Decision:
     """A waking from the state, for the strongest reading that it answers."""
     strong = [each for each in appetite.readings if each.name in _WAKING and each.amount >= AWAKE]
     if not strong:
-        return Decision(kind="nothing", why=_why_not(appetite))
+        hunger = appetite.reading("context_hunger")
+        most = max(appetite.readings, key=lambda each: (each.name in _WAKING, each.amount))
+        why = (
+            f"nothing is strong enough: context_hunger {hunger.amount:.2f} of more than {HUNGRY:g}, "
+            f"{most.name} {most.amount:.2f} of {AWAKE:g} ({most.reason})"
+        )
+        if hunger.amount > HUNGRY:
+            why = f"{_above(hunger, HUNGRY)}; but nothing tells what its contexts are"
+        return Decision(kind="nothing", why=why)
     mode = QueryMode.SIMILAR_STATE if strong[0].name == "pain" else QueryMode.RELATED_UNRESOLVED
     state = StateBasedRetrieval(
         citizen_id=appetite.citizen_id,
@@ -459,18 +452,6 @@ def _options(request: IntendRequest) -> dict[str, object]:
 
 def _above(reading: Reading, threshold: float, how: str = "above") -> str:
     return f"{reading.name} is {reading.amount:.2f}, {how} {threshold:g}: {reading.reason}"
-
-
-def _why_not(appetite: Appetite) -> str:
-    """The strongest readings and what they would need."""
-    hunger = appetite.reading("context_hunger")
-    if hunger.amount > HUNGRY:
-        return f"{_above(hunger, HUNGRY)}; but nothing tells what its contexts are"
-    most = max(appetite.readings, key=lambda each: (each.name in _WAKING, each.amount))
-    return (
-        f"nothing is strong enough: context_hunger {hunger.amount:.2f} of more than {HUNGRY:g}, "
-        f"{most.name} {most.amount:.2f} of {AWAKE:g} ({most.reason})"
-    )
 
 
 HOUR: Final = 3_600_000_000

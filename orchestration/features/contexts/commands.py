@@ -75,11 +75,9 @@ def edge_commands(
 
     An edge belongs to its context by `episode_id`. What it leaves out is taken from the context.
     """
-    read = not context.edges
     for place, edge in enumerate(edges):
-        filled = tuple(
-            name for name in ("goal", "mindstate", "energy", "certainty") if getattr(edge, name) is None
-        )
+        names = ("goal", "mindstate", "energy", "certainty")
+        filled = tuple(name for name in names if getattr(edge, name) is None)
         link_id = f"{context_id}:{place}"
         source, target = (ids.get(end) or ids[key_of(end)] for end in (edge.source, edge.target))
         certainty = edge.certainty if edge.certainty is not None else context.certainty
@@ -94,27 +92,17 @@ def edge_commands(
             resolution_state=ResolutionState.RESOLVED,
             episode_id=context_id,
             source=context.source,
-            **(
-                {
-                    "goal": edge.goal or context.goal or context.action or TO_REMEMBER,
-                    "mindstate": edge.mindstate or context.emotion or TELLING,
-                    "energy": _HALF if energy is None else energy,
-                    "confidence": _HALF if certainty is None else certainty,
-                    "emotion_vector": _feelings(context) or {},
-                }
-            ),
+            goal=edge.goal or context.goal or context.action or TO_REMEMBER,
+            mindstate=edge.mindstate or context.emotion or TELLING,
+            energy=_HALF if energy is None else energy,
+            confidence=_HALF if certainty is None else certainty,
+            emotion_vector=_feelings(context) or {},
             **({} if context.valid_at is None else {"valid_at": context.valid_at}),
         )
         assumed = ("confidence" if name == "certainty" else name for name in filled)
         feeling = () if context.emotion else ("emotion_vector",)
-        shown = WrittenEdge(
-            link_id=link_id,
-            source=edge.source,
-            relation_type=edge.relation_type,
-            target=edge.target,
-            filled=filled,
-            found=read,
-        )
+        ends = edge.model_dump(include={"source", "relation_type", "target"})
+        shown = WrittenEdge(link_id=link_id, **ends, filled=filled, found=not context.edges)
         yield EdgeCommand(command.assuming(*assumed, *feeling), shown)
 
 

@@ -97,7 +97,11 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
         before = await _written_before(sent)
         if before is not None:
             return before
-    await _check_prediction(sent, deps, exists=exists)
+    asked = request.outcome_of
+    if asked is not None and not (
+        exists and await deps.features.read("outcome", sent.graph, asked, sent.context_id)
+    ):
+        raise NotFound(f"{request.citizen_id} has kept no prediction {asked}")
     if exists and not request.restate and request.outcome_of is None:
         same = await _same_episode(sent)
         if same is not None:
@@ -120,15 +124,6 @@ async def _written_before(sent: _Sent) -> ContextReceipt | None:
     if note.digest != sent.digest():
         raise Conflict(OTHER_CONTENT, remedy="Give the other context a command_id of its own.")
     return _shown_again(sent, note)
-
-
-async def _check_prediction(sent: _Sent, deps: Deps, *, exists: bool) -> None:
-    """Raises NotFound for an unknown prediction, Conflict for one that another context has answered."""
-    prediction_id = sent.context.outcome_of
-    if prediction_id is None:
-        return
-    if not exists or not await deps.features.read("outcome", sent.graph, prediction_id, sent.context_id):
-        raise NotFound(f"{sent.context.citizen_id} has kept no prediction {prediction_id}")
 
 
 async def _same_episode(sent: _Sent) -> ContextReceipt | None:
@@ -176,10 +171,15 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     found = await mentions.decide([writing], deps)
     named = found.commands([writing])
     made = {command.id for command in named if isinstance(command, Remember)}
-    nodes = [_written_node(node.name, node.id, found, made) for node in context.nodes]
-    ids = {build.key_of(node.name): node.node_id for node in nodes} | {
-        node.node_id: node.node_id for node in nodes
-    }
+    nodes: list[WrittenNode] = []
+    for node in context.nodes:
+        if node.id is not None:
+            nodes.append(WrittenNode(node_id=node.id, name=node.id))
+        else:
+            entry = found.book.find(node.name or "")
+            nodes.append(WrittenNode(node_id=entry.id, name=entry.name, made=entry.id in made))
+    ids = {build.key_of(node.name): node.node_id for node in nodes}
+    ids |= {node.node_id: node.node_id for node in nodes}
     linked = [found.link_to(writing, node.id) for node in context.nodes if node.id is not None]
     given = context.edges or _told_edges(nodes, writing, found)
     writer = sent.command.writer
@@ -191,13 +191,6 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     sparse = build.sparse_warning(context, given)
     commands = [sent.command, *named, *linked, *(edge.command for edge in edges)]
     return _Built(commands, nodes, edges, () if sparse is None else (sparse,))
-
-
-def _written_node(name: str | None, node_id: str | None, found: Mentions, made: set[str | None]) -> WrittenNode:
-    if node_id is not None:
-        return WrittenNode(node_id=node_id, name=node_id)
-    entry = found.book.find(name or "")
-    return WrittenNode(node_id=entry.id, name=entry.name, made=entry.id in made)
 
 
 def _told_edges(nodes: Sequence[WrittenNode], writing: Writing, found: Mentions) -> tuple[GivenEdge, ...]:
@@ -247,11 +240,14 @@ async def _receipt_of_memory(sent: _Sent, deps: Deps) -> WriteReceipt | None:
 async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) -> ContextReceipt:
     """Keep the note of a stored context, and say what came of the prediction."""
     context = sent.context
-    felt = await _felt(sent)
-    answered = await _answer(sent, felt, deps)
+    result, emotion = await _felt(sent)
+    answered: str | None = None
+    if context.outcome_of is not None and result is not None:
+        said = {"result": result, "emotion": emotion, "now": sent.now}
+        answered = await deps.features.read("outcome", sent.graph, context.outcome_of, sent.context_id, **said)
     warnings = (*sent.mended.warnings, *built.warnings, *answer.warnings)
     if context.outcome_of is not None and answered is None:
-        why = "not answered: the context has no result" if felt.result is None else "answered or removed meanwhile"
+        why = "not answered: the context has no result" if result is None else "answered or removed meanwhile"
         warnings = (*warnings, f"outcome_of: prediction {context.outcome_of} was {why}")
     receipt = ContextReceipt(
         command_id=sent.command_id,
@@ -261,8 +257,8 @@ async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) 
         valid_at=answer.valid_at or to_datetime(sent.now),
         nodes=tuple(built.nodes),
         edges=tuple(edge.shown for edge in built.edges),
-        result=felt.result,
-        emotion=felt.emotion,
+        result=result,
+        emotion=emotion,
         filled=sent.mended.filled,
         answered=answered,
         warnings=warnings,
@@ -280,31 +276,16 @@ async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) 
     return receipt
 
 
-class _Felt(NamedTuple):
+async def _felt(sent: _Sent) -> tuple[str | None, str | None]:
     """The result and the strongest feeling that a memory has, given or read from its words."""
-
-    result: str | None
-    emotion: str | None
-
-
-async def _felt(sent: _Sent) -> _Felt:
     row = await reader.memory(sent.graph, sent.context_id)
     if row is None:
-        return _Felt(None, None)
+        return None, None
     content: Mapping[str, Any] = rows.record(row).content
     stored = content.get("emotion_vector")
     emotions = normal_emotions(orjson.loads(stored) if isinstance(stored, str) else stored or {})
     strongest = max(sorted(emotions), key=lambda name: emotions[name], default=None)
-    return _Felt((content.get("result") or "").strip().lower() or None, strongest)
-
-
-async def _answer(sent: _Sent, felt: _Felt, deps: Deps) -> str | None:
-    prediction_id = sent.context.outcome_of
-    if prediction_id is None or felt.result is None:
-        return None
-    said = {"result": felt.result, "emotion": felt.emotion, "now": sent.now}
-    answered: str | None = await deps.features.read("outcome", sent.graph, prediction_id, sent.context_id, **said)
-    return answered
+    return (content.get("result") or "").strip().lower() or None, strongest
 
 
 async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps) -> AgentLog:

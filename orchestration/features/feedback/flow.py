@@ -188,12 +188,8 @@ def lesson_of(told: StoredFeedback) -> Lesson:
 
 def stored_lesson(lesson: Lesson) -> dict[str, Any]:
     """The lesson as values of JSON, without its time."""
-    return {
-        "words": dict(lesson.words),
-        "used": dict(lesson.used),
-        "wrong": list(lesson.wrong),
-        "pull": dict(lesson.pull),
-    }
+    weights = {name: dict(getattr(lesson, name)) for name in ("words", "used", "pull")}
+    return {**weights, "wrong": list(lesson.wrong)}
 
 
 def record_of(told: StoredFeedback) -> FeedbackRecord:

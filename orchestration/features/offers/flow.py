@@ -66,22 +66,26 @@ async def list_offers(request: OffersRequest, deps: Deps, now: Instant) -> Offer
     return OffersAnswer(offers=offers, further=len(found) - len(offers))
 
 
-async def read_offer(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> Offer:
-    """The open offer with this id. Raises NotFound when there is none."""
+async def _read(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> FoundOffer:
     for each in await _find(whose, deps, now):
         if each.offer.id == offer_id:
-            return each.offer
-    raise _gone(offer_id)
+            return each
+    raise NotFound(
+        f"there is no open offer {offer_id}",
+        remedy="It was taken up or declined, or no longer holds: ask for the offers again.",
+    )
+
+
+async def read_offer(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> Offer:
+    """The open offer with this id. Raises NotFound when there is none."""
+    return (await _read(offer_id, whose, deps, now)).offer
 
 
 async def decline(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> Offer:
     """Decline an offer, so that it does not come back. Raises NotFound when there is none."""
-    for each in await _find(whose, deps, now):
-        if each.offer.id == offer_id:
-            ends = (each.offer.memory_id, each.other_id)
-            await keep_declined(deps.graph(graph_name(*whose)), offer_id, ends, now)
-            return each.offer
-    raise _gone(offer_id)
+    offer, other_id = await _read(offer_id, whose, deps, now)
+    await keep_declined(deps.graph(graph_name(*whose)), offer_id, (offer.memory_id, other_id), now)
+    return offer
 
 
 async def take(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
@@ -90,17 +94,8 @@ async def take(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
     return receipt
 
 
-def _gone(offer_id: str) -> NotFound:
-    return NotFound(
-        f"there is no open offer {offer_id}",
-        remedy="It was taken up or declined, or no longer holds: ask for the offers again.",
-    )
-
-
 OPEN: Final = (ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value)
 DONE: Final = (ResolutionState.RESOLVED.value,)
-
-
 OFFERS_SHOWN: Final = 3
 """A waking names at most 3 open offers: about forty tokens each."""
 

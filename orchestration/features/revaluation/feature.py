@@ -10,9 +10,9 @@ from typing import Final
 
 from orchestration.feature import Feature
 from orchestration.features.revaluation import queries as store
-from orchestration.features.revaluation.flow import Drawn, draw_memories, propose
+from orchestration.features.revaluation.flow import draw_memories, propose
 from orchestration.features.revaluation.queries import Stamp, forget_stamps
-from orchestration.features.revaluation.rules import judgement_id
+from orchestration.features.revaluation.rules import correction
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.commands import Correct
 from schemas.memory import Level, Source
@@ -38,20 +38,18 @@ class RevaluationJob(Job):
         drawn = await draw_memories(
             context.citizen_id, context.deps, context.now, seed=context.run_id, count=OFFERED, rest=context.rest
         )
-        stamps = [await _stamp(each, context) for each in drawn]
-        commands = [
-            _judgement(each, stamp.proposed, context)
-            for each, stamp in zip(drawn, stamps, strict=True)
-            if stamp.proposed is not None and each.node.source is Source.UPKEEP
-        ]
-        own = {command.id for command in commands}
-        offered = tuple(stamp for stamp in stamps if stamp.memory_id not in own)
-        return Page(
-            len(drawn),
-            commands=tuple(commands),
-            beside=offered,
-            shown=tuple(f"offer {stamp.memory_id}" for stamp in offered),
-        )
+        model = context.deps.language_model
+        own = {"citizen_id": context.citizen_id, "source": Source.UPKEEP}
+        commands: list[Correct] = []
+        offered: list[Stamp] = []
+        for node, _ in drawn:
+            stamp = Stamp(node.node_id) if model is None else await propose(node, model)
+            if stamp.proposed is not None and node.source is Source.UPKEEP:
+                commands.append(correction(node.node_id, node.version, stamp.proposed, **own))
+            else:
+                offered.append(stamp)
+        shown = tuple(f"offer {stamp.memory_id}" for stamp in offered)
+        return Page(len(drawn), commands=tuple(commands), beside=tuple(offered), shown=shown)
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Offer the memories, once for each run; earlier offers wait no longer."""
@@ -70,25 +68,6 @@ class RevaluationJob(Job):
     async def undo(self, context: JobContext) -> int:
         """Take the offer back, as far as nobody judged it."""
         return await store.undo_offer(context.graph, context.run_id)
-
-
-async def _stamp(drawn: Drawn, context: JobContext) -> Stamp:
-    model = context.deps.language_model
-    return Stamp(drawn.node.node_id) if model is None else await propose(drawn.node, model)
-
-
-def _judgement(drawn: Drawn, importance: float | None, context: JobContext) -> Correct:
-    node = drawn.node
-    return Correct.model_validate(
-        {
-            "citizen_id": context.citizen_id,
-            "id": node.node_id,
-            "importance": importance,
-            "expected_version": node.version,
-            "command_id": judgement_id(node.node_id, node.version, importance or 0.0),
-            "source": Source.UPKEEP,
-        }
-    )
 
 
 FEATURE: Final = Feature(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.revaluation import queries as store
@@ -37,25 +37,13 @@ type Prepare = Callable[[Correct], Command]
 """Says whose command it is: source and writer."""
 
 
-class Drawn(NamedTuple):
-    """A drawn memory as it is now, and what the citizen was asked about it before."""
-
-    node: ConsciousnessNode
-    asked: Asked | None
-
-
 async def draw_memories(
-    citizen_id: str,
-    deps: Deps,
-    now: Instant,
-    *,
-    seed: str,
-    count: int,
-    rest: Rest = no_rest,
-) -> list[Drawn]:
-    """Draw memories of low or no importance; none for a citizen without a graph.
+    citizen_id: str, deps: Deps, now: Instant, *, seed: str, count: int, rest: Rest = no_rest
+) -> list[tuple[ConsciousnessNode, Asked | None]]:
+    """Draw memories of low or no importance, each with what the citizen was asked about it before.
 
-    `rest` is awaited between the reads. Raises Unavailable when the engine does not answer.
+    None for a citizen without a graph. `rest` is awaited between the reads. Raises Unavailable when the engine
+    does not answer.
     """
     name = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(name):
@@ -69,7 +57,7 @@ async def draw_memories(
     except GraphMissing:
         return []
     nodes = [rows.node(each.row, Level.N1) for each in seen if each.row is not None]
-    return [Drawn(node, asked.get(node.node_id)) for node in nodes]
+    return [(node, asked.get(node.node_id)) for node in nodes]
 
 
 async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[LowMemory]:
@@ -91,25 +79,20 @@ async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[L
 async def draw_for(citizen_id: str, deps: Deps, now: Instant, *, seed: int, count: int) -> Draw:
     """The draw as an answer. It stamps nothing: the same seed draws the same until one is judged or offered."""
     drawn = await draw_memories(citizen_id, deps, now, seed=str(seed), count=count)
-    return Draw(citizen_id=citizen_id, seed=seed, memories=tuple(_shown(*each) for each in drawn))
-
-
-def _shown(node: ConsciousnessNode, asked: Asked | None) -> DrawnMemory:
-    waiting = asked is not None and asked.waiting
-    return DrawnMemory(
-        id=node.node_id,
-        version=node.version,
-        node_type=node.node_type,
-        name=node.name,
-        description=node.description[:TEXT_READ],
-        speaker=node.speaker,
-        valid_at=node.valid_at,
-        importance=node.importance,
-        asked_at=None if asked is None else to_datetime(asked.asked_at),
-        offered=waiting,
-        proposed_importance=asked.proposed if asked is not None and waiting else None,
-        because=asked.because if asked is not None and waiting else None,
-    )
+    memories: list[DrawnMemory] = []
+    for node, asked in drawn:
+        names = {"version", "node_type", "name", "speaker", "valid_at", "importance"}
+        fields = {
+            **node.model_dump(include=names),
+            "id": node.node_id,
+            "description": node.description[:TEXT_READ],
+        }
+        if asked is not None:
+            fields["asked_at"] = to_datetime(asked.asked_at)
+        if asked is not None and asked.waiting:
+            fields |= {"offered": True, "proposed_importance": asked.proposed, "because": asked.because}
+        memories.append(DrawnMemory(**fields))
+    return Draw(citizen_id=citizen_id, seed=seed, memories=tuple(memories))
 
 
 async def judge(
@@ -130,13 +113,8 @@ async def judge(
     if judged:
         await store.stamp(deps.graph(name), judged, now)
     tally = Counter(outcome.status for outcome in outcomes)
-    return JudgementsAnswer(
-        citizen_id=citizen_id,
-        outcomes=tuple(outcomes),
-        revalued=tally["revalued"],
-        left=tally["left"],
-        refused=tally["refused"],
-    )
+    counts = {status: tally[status] for status in ("revalued", "left", "refused")}
+    return JudgementsAnswer(citizen_id=citizen_id, outcomes=tuple(outcomes), **counts)
 
 
 async def _judge_one(
@@ -155,19 +133,11 @@ async def _judge_one(
     if judgement.importance == node.importance and not stale:
         return JudgementOutcome(id=judgement.id, status="left", detail="it has this importance already")
     version = judgement.version or node.version
-    correction = {
-        "citizen_id": citizen_id,
-        "id": judgement.id,
-        "importance": judgement.importance,
-        "expected_version": version,
-        "command_id": rules.judgement_id(judgement.id, version, judgement.importance or 0.0),
-    }
-    [receipt] = await apply([prepare(Correct.model_validate(correction))], deps, now)
+    correction = rules.correction(judgement.id, version, judgement.importance, citizen_id=citizen_id)
+    [receipt] = await apply([prepare(correction)], deps, now)
     if receipt.status == "refused":
-        detail = "; ".join(receipt.faults)
-        return JudgementOutcome(
-            id=judgement.id, status="refused", problem=receipt.problem, detail=detail, receipt=receipt
-        )
+        told = {"problem": receipt.problem, "detail": "; ".join(receipt.faults)}
+        return JudgementOutcome(id=judgement.id, status="refused", receipt=receipt, **told)
     return JudgementOutcome(id=judgement.id, status="revalued", receipt=receipt)
 
 

@@ -48,12 +48,8 @@ class _Probe(NamedTuple):
         return store.Sought(self.marks[self.memory_id], [self.marks[one] for one in near], types)
 
 
-class _Compared(NamedTuple):
-    """The memories of a graph of such a shape; None where it says too little. `failure`: why there are none."""
-
-    key: GraphKey
-    found: Sequence[Likeness] | None
-    failure: str | None = None
+type _Compared = tuple[GraphKey, Sequence[Likeness] | None, str | None]
+"""The memories of a graph of such a shape; None where it says too little. Last why there are none."""
 
 
 async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Resonances:
@@ -68,17 +64,17 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
         probe = await _find_probe(request.id or "", view)
         targets = view.targets.values()
         compared = await asyncio.gather(*(_compare(probe, target, scope, request.filters) for target in targets))
-        if compared and all(one.failure for one in compared):
+        if compared and all(failure for *_, failure in compared):
             raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
         limit = request.max_results_per_level
         shown: defaultdict[Level, list[Resonance]] = defaultdict(list)
-        for one in compared:
-            shown[level_of(one.key)] += await _show(one, limit, view, deps)
+        for key, found, _ in compared:
+            shown[level_of(key)] += await _show(view.targets[key], list(found or ())[:limit], view, deps)
     levels: dict[Level, tuple[Resonance, ...]] = {}
     for level in map(level_of, request.graphs):
         levels[level] = tuple(sorted(shown[level], key=lambda one: (-one.resonance, one.memory.node_id))[:limit])
-    known = [one.found for one in compared if one.failure is None]
-    notes = [*request.notes, *view.notes, *filtered.notes, *([TOO_LITTLE] if None in known else [])]
+    too_little = [TOO_LITTLE for _, found, failure in compared if found is None and failure is None]
+    notes = [*request.notes, *view.notes, *filtered.notes, *too_little]
     return Resonances(
         citizen_id=request.citizen_id,
         signal=SentSignal(),
@@ -87,7 +83,7 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
         rules=ranking.active_rules(chain.from_iterable(levels.values())),
         notes=tuple(dict.fromkeys(notes)),
         degraded=(
-            *(f"{one.key}_shape" for one in compared if one.failure),
+            *(f"{key}_shape" for key, _, failure in compared if failure),
             *describe_unreadable(one.memory for one in chain.from_iterable(levels.values())),
         ),
     )
@@ -114,16 +110,16 @@ async def _compare(probe: _Probe, target: GraphTarget, scope: Scope, filters: Fi
         steps = await _read_two_steps(target, scope, candidates)
         marks = await store.read_marks(target, scope, sorted({*candidates, *(step.other_id for step in steps)}))
     except (StoreTimeout, Fault) as error:
-        return _Compared(target.key, (), error.detail)
+        return target.key, (), error.detail
     if target.key == probe.key:
         around = Neighbourhood.of({**marks, **probe.marks}, [*probe.steps, *steps])
-        return _Compared(target.key, compare(probe.memory_id, candidates, around))
+        return target.key, compare(probe.memory_id, candidates, around), None
     own = {_beside(memory_id): mark for memory_id, mark in probe.marks.items()}
     moved = [
         step._replace(memory_id=_beside(step.memory_id), other_id=_beside(step.other_id)) for step in probe.steps
     ]
     around = Neighbourhood.of({**marks, **own}, [*moved, *steps])
-    return _Compared(target.key, compare(_beside(probe.memory_id), candidates, around))
+    return target.key, compare(_beside(probe.memory_id), candidates, around), None
 
 
 def _beside(memory_id: str) -> str:
@@ -138,25 +134,19 @@ async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str])
     return [*first, *await store.read_steps(target, scope, sorted(ways - set(ids)))]
 
 
-async def _show(compared: _Compared, limit: int, view: View, deps: Deps) -> list[Resonance]:
-    found = list(compared.found or ())[:limit]
+async def _show(target: GraphTarget, found: Sequence[Likeness], view: View, deps: Deps) -> list[Resonance]:
     if not found:
         return []
-    memories = await store.read_alike(view.targets[compared.key], view.scope, [one.memory_id for one in found])
+    memories = await store.read_alike(target, view.scope, [one.memory_id for one in found])
     shown = [one for one in found if one.memory_id in memories]
     decayed = Decay(deps.half_lives, view.scope.valid.start).show([memories[one.memory_id] for one in shown])
-    return [
-        Resonance(
-            memory=memory.model_copy(update={"relevance_score": round(one.likeness, 6)}),
-            resonance=round(one.likeness, 6),
-            total=round(one.likeness, 6),
-            channels={},
-            suppression=1.0,
-            level_boost=1.0,
-            shared=one.shared,
-        )
-        for one, memory in zip(shown, decayed, strict=True)
-    ]
+    resonances: list[Resonance] = []
+    for one, memory in zip(shown, decayed, strict=True):
+        alike = round(one.likeness, 6)
+        scored = memory.model_copy(update={"relevance_score": alike})
+        fixed: dict[str, Any] = {"channels": {}, "suppression": 1.0, "level_boost": 1.0}
+        resonances.append(Resonance(memory=scored, resonance=alike, total=alike, **fixed, shared=one.shared))
+    return resonances
 
 
 TRIED: Final = 5
@@ -164,30 +154,23 @@ TRIED: Final = 5
 MOST_PER_LEVEL: Final = 100
 
 
-class _Shape(NamedTuple):
-    """The memory whose shape was sought, and what was found; None where no memory has a shape."""
-
-    probe: str | None
-    found: Resonances | None
-
-
 async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
     """The three perspectives on a question. Raises NotFound for an unknown `id`, Unavailable without an answer."""
     sight = Sight(request, deps, now)
     meaning = await sight.by_meaning()
     nearest = _ordered(meaning)
-    shape = await sight.by_shape(nearest)
+    probe, shape = await sight.by_shape(nearest)
     emotion = _sought_emotion(request, nearest)
     feeling = None if emotion is None else await sight.resonate("emotion", emotion=emotion)
-    shares = share_out([nearest, _ordered(shape.found), _ordered(feeling)], request.each)
-    answers = [answer for answer in (meaning, shape.found, feeling) if answer is not None]
+    shares = share_out([nearest, _ordered(shape), _ordered(feeling)], request.each)
+    answers = [answer for answer in (meaning, shape, feeling) if answer is not None]
     notes = [*request.notes, *chain.from_iterable(answer.notes for answer in answers)]
     notes += [f"by meaning: {NO_EMBEDDER}"] if meaning is None else []
-    notes += [f"by shape: {TOO_LITTLE}"] if shape.found is None else []
+    notes += [f"by shape: {TOO_LITTLE}"] if shape is None else []
     notes += ["by feeling: neither the question nor what it is about tells a feeling"] if emotion is None else []
     return Perspectives(
         citizen_id=request.citizen_id,
-        probe=shape.probe,
+        probe=probe,
         emotion=emotion,
         by_meaning=shares[0],
         by_shape=shares[1],
@@ -210,15 +193,15 @@ class Sight(NamedTuple):
             return None
         return await self.resonate("likeness", query_text=self.request.query_text)
 
-    async def by_shape(self, nearest: Sequence[Resonance]) -> _Shape:
-        """What has the shape of the memory named, else of the first of the nearest that has a shape."""
+    async def by_shape(self, nearest: Sequence[Resonance]) -> tuple[str | None, Resonances | None]:
+        """The memory named, else the first of the nearest that has a shape, and what has that; None for none."""
         named = self.request.id
         ids = [one.memory.node_id for one in nearest[:TRIED]] if named is None else [named]
         for memory_id in ids:
             found = await resonate(self._asked(by="shape", id=memory_id), self.deps, self.now)
             if TOO_LITTLE not in found.notes:
-                return _Shape(memory_id, found)
-        return _Shape(named, None)
+                return memory_id, found
+        return named, None
 
     async def resonate(self, channel: str, **signal: Any) -> Resonances:
         """What resonates by one channel alone."""

@@ -16,7 +16,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.sharing import copies
 from orchestration.features.sharing import queries as store
 from orchestration.features.sharing.copies import Copying, origin_of
-from orchestration.features.sharing.queries import ContestedRow, LinkAt
+from orchestration.features.sharing.queries import ContestedRow
 from orchestration.features.sharing.values import (
     Agreement,
     Contested,
@@ -76,9 +76,8 @@ class _Flow(NamedTuple):
     now: Instant
 
 
-class _Done(NamedTuple):
-    status: Literal["shared", "updated", "unchanged"]
-    version: int | None
+type _Done = tuple[Literal["shared", "updated", "unchanged"], int | None]
+"""What was done, and the version of the copy."""
 
 
 async def share(request: Share, writer: Writer, deps: Deps, now: Instant) -> Shared | WriteReceipt:
@@ -93,17 +92,24 @@ async def share(request: Share, writer: Writer, deps: Deps, now: Instant) -> Sha
     source, target = graph_name(request.stands_in, request.citizen_id), graph_name(request.goes_to, None)
     flow = _Flow(request, request.stands_in, deps.graph(source), deps.graph(target), deps, now)
     original = await _read_original(flow, writer)
-    copying = _copying(flow, original, writer)
+    origin = SharedFrom(
+        **graph_fields(flow.key),
+        citizen_id=request.citizen_id if request.from_level is Level.N1 else None,
+        id=original.id,
+        version=original.version,
+    )
+    command_id, own_id = request.command_id or uuid4().hex, copy_id(flow.source.name, original.id)
+    copying = Copying(request.goes_to, request.citizen_id, own_id, command_id, writer, origin)
     done = await _copy(flow, original, copying)
     if isinstance(done, WriteReceipt):
         return done
     links, left = await _copy_links(flow, copying) if request.with_links else ([], [])
     return Shared(
         command_id=copying.command_id,
-        status=done.status,
+        status=done[0],
         **graph_fields(copying.graph),
         id=copying.id,
-        version=done.version,
+        version=done[1],
         shared_from=copying.origin,
         links=tuple(links),
         left=tuple(left),
@@ -132,20 +138,6 @@ async def _read_original(flow: _Flow, writer: Writer) -> Record:
     return record
 
 
-def _copying(flow: _Flow, original: Record, writer: Writer) -> Copying:
-    request = flow.request
-    origin = SharedFrom(
-        **graph_fields(flow.key),
-        citizen_id=request.citizen_id if request.from_level is Level.N1 else None,
-        id=original.id,
-        version=original.version,
-    )
-    command_id = request.command_id or uuid4().hex
-    return Copying(
-        request.goes_to, request.citizen_id, copy_id(flow.source.name, original.id), command_id, writer, origin
-    )
-
-
 async def _copy(flow: _Flow, original: Record, copying: Copying) -> _Done | WriteReceipt:
     """Write or update the copy; the receipt of a command that was refused."""
     stored: tuple[Record, ...] = ()
@@ -156,18 +148,18 @@ async def _copy(flow: _Flow, original: Record, copying: Copying) -> _Done | Writ
         if kept is not None and kept.id != copying.id:
             raise Conflict("this command_id was used for another command", remedy="Choose another command_id.")
         if kept is not None:
-            return _Done("unchanged", kept.version)
+            return "unchanged", kept.version
     try:
         command = copies.write_copy(original, stored, copying, flow.now)
     except Refusal as refusal:
         asked = Remember(**graph_fields(copying.graph), id=copying.id, name=original.content["name"])
         return refuse(asked, refusal, command_id=copying.command_id, record_id=copying.id)
     if command is None:
-        return _Done("unchanged", bitemporal.held_at(bitemporal.open_records(stored), flow.now).version)
+        return ("unchanged", bitemporal.held_at(bitemporal.open_records(stored), flow.now).version)
     receipt = await atomic.apply_one(command, flow.deps, flow.now)
     if receipt.status == "refused":
         return receipt
-    return _Done("shared" if isinstance(command, Remember) else "updated", receipt.version)
+    return "shared" if isinstance(command, Remember) else "updated", receipt.version
 
 
 async def _copy_links(flow: _Flow, copying: Copying) -> tuple[list[str], list[str]]:
@@ -177,27 +169,23 @@ async def _copy_links(flow: _Flow, copying: Copying) -> tuple[list[str], list[st
     brings the link then.
     """
     found = await store.read_links_at(flow.source, flow.request.id, Scope.current(flow.now))
-    ids = await _copies_of_ends(flow, copying, found)
-    between = [link for link in found if set(link.ends) <= ids.keys()]
-    receipts = []
-    for link in between:
-        ends = LinkEnds(ids[link.ends.source_id], ids[link.ends.target_id])
-        command = copies.copy_link(link.record, link.ends, ends, copying, graph=flow.source.name)
-        receipts.append(await atomic.apply_one(command, flow.deps, flow.now))
-    copied = [str(receipt.id) for receipt in receipts if receipt.status == "stored" and not receipt.duplicate]
-    refused = [receipt for receipt in receipts if receipt.status == "refused"]
-    return copied, [f"{receipt.id}: {'; '.join(receipt.faults)}" for receipt in refused[:MOST_LEFT]]
-
-
-async def _copies_of_ends(flow: _Flow, copying: Copying, found: Sequence[LinkAt]) -> dict[str, str]:
-    """The ids of the copies that hold there, by the id of their original at an end of the links."""
     by_copy = {copy_id(flow.source.name, end): end for link in found for end in link.ends}
-    held: dict[str, str] = {}
+    ids: dict[str, str] = {}  # of the copies that hold there, by the id of their original
     for some in batched(by_copy, COPIES_AT_ONCE):
         for copy in await read_copies(flow.target, some):
             if copy.author == copying.citizen_id and copy.expired_at == END_OF_TIME:
-                held[by_copy[copy.id]] = copy.id
-    return held
+                ids[by_copy[copy.id]] = copy.id
+    copied: list[str] = []
+    left: list[str] = []
+    for link in (link for link in found if set(link.ends) <= ids.keys()):
+        ends = LinkEnds(ids[link.ends.source_id], ids[link.ends.target_id])
+        command = copies.copy_link(link.record, link.ends, ends, copying, graph=flow.source.name)
+        receipt = await atomic.apply_one(command, flow.deps, flow.now)
+        if receipt.status == "refused":
+            left.append(f"{receipt.id}: {'; '.join(receipt.faults)}")
+        elif receipt.status == "stored" and not receipt.duplicate:
+            copied.append(str(receipt.id))
+    return copied, left[:MOST_LEFT]
 
 
 async def _contests(flow: _Flow, copying: Copying) -> tuple[Contest, ...]:
@@ -416,9 +404,8 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
     if key == Level.N1:
         raise InvalidRequest("level: agreement is about what is shared: N2 or N3")
     graph, scope = deps.graph(graph_name(key, None)), Scope.current(now)
-    found = (
-        await records.read_memory(graph, memory_id, scope) if await deps.graphs.for_reading(graph.name) else None
-    )
+    exists = await deps.graphs.for_reading(graph.name)
+    found = await records.read_memory(graph, memory_id, scope) if exists else None
     if found is None or found.row is None:
         raise NotFound(f"there is no memory {memory_id} in {key} now")
     memory = record(found.row)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from orchestration.feature import Feature
 from orchestration.features.tagging import queries as store
 from orchestration.features.tagging import rules
-from orchestration.features.tagging.queries import PageRow, TextRow
+from orchestration.features.tagging.queries import TextRow
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.records import given_tags
 from schemas.temporal import Instant
@@ -35,6 +35,11 @@ class TagChange(NamedTuple):
     memory_id: str
     lost: tuple[str, ...]
     added: tuple[MadeTag, ...]
+
+    @property
+    def shown(self) -> str:
+        parts = [*(f"+ {tag.shown}" for tag in self.added), *(f"- {name}" for name in self.lost)]
+        return f"{self.memory_id}: {', '.join(parts)}"
 
 
 class _Counts:
@@ -91,9 +96,15 @@ class TagsJob(Job):
         await context.rest()
         wanted = [row.memory for row in rows if row.present and wants_tags(row.memory)]
         chosen = await _choose(wanted, context, self._counts)
-        changes = [change for row in rows if (change := _change(row, chosen.get(row.memory.id, ())))]
+        changes: list[TagChange] = []
+        for row in rows:
+            tags = {tag.name: tag for tag in chosen.get(row.memory.id, ())}
+            lost = tuple(name for name in row.made if name not in tags)
+            added = tuple(tag for name, tag in tags.items() if name not in row.made)
+            if lost or added:
+                changes.append(TagChange(row.memory.id, lost, added))
         following = str(rows[-1].place) if len(rows) == MEMORIES_A_PAGE else None
-        return Page(len(rows), following, beside=tuple(changes), shown=tuple(map(_show, changes)))
+        return Page(len(rows), following, beside=tuple(changes), shown=tuple(each.shown for each in changes))
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Take and give the tags of a page. Repeated, it changes nothing."""
@@ -167,18 +178,6 @@ async def _name(
     for memory_id, keys in chosen.items():
         named[memory_id] = tuple(rules.name_tag(key, candidates[memory_id][key], given) for key in keys)
     return named
-
-
-def _change(row: PageRow, chosen: Sequence[MadeTag]) -> TagChange | None:
-    wanted = {tag.name: tag for tag in chosen}
-    lost = tuple(name for name in row.made if name not in wanted)
-    added = tuple(tag for name, tag in wanted.items() if name not in row.made)
-    return TagChange(row.memory.id, lost, added) if lost or added else None
-
-
-def _show(change: TagChange) -> str:
-    parts = [*(f"+ {tag.shown}" for tag in change.added), *(f"- {name}" for name in change.lost)]
-    return f"{change.memory_id}: {', '.join(parts)}"
 
 
 FEATURE: Final = Feature("tagging", jobs=(TagsJob(),))
