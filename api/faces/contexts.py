@@ -17,7 +17,7 @@ from api.mcp.arguments import (
 )
 from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.contexts.flow import read_agent_log, write_context
+from orchestration.features.contexts.feature import read_agent_log, write_context
 from orchestration.features.contexts.values import (
     MOST_EDGES,
     MOST_NODES,

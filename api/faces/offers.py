@@ -12,7 +12,7 @@ from api.cli import options, support
 from api.cli.revise import show_consequences
 from api.cli.stream_text import format_offer
 from api.request_parsing.erasures import erase_from_store, erasure_of
-from orchestration.features.offers import flow as upkeep_offers
+from orchestration.features.offers import feature as upkeep_offers
 from orchestration.features.offers.rules import Whose
 from schemas.commands import ANY_COMMAND
 from schemas.errors import InvalidRequest

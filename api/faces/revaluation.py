@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.feature import draw_for, judge
 from orchestration.features.revaluation.values import (
     Draw,
     DrawnMemory,

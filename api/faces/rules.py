@@ -18,7 +18,7 @@ from api.mcp.arguments import (
 )
 from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.rules import flow as rule_checks
+from orchestration.features.rules import feature as rule_checks
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from schemas.base import (
     AtMost,

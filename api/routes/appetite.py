@@ -10,7 +10,7 @@ from api.dependencies import Now
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send_intended
 from orchestration.dependencies import Deps
-from orchestration.features.appetite import flow as intending
+from orchestration.features.appetite import feature as intending
 from orchestration.features.appetite.feature import ASKS
 from schemas.base import CitizenId
 from schemas.mind.appetite import IntendRequest

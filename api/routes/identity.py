@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from api.dependencies import Now, OpenRuntime
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.values import Identity, IdentityPage, WhoIs
 from schemas.base import CitizenId
 from schemas.operation import Called, Operation, citizen_may, group

@@ -7,7 +7,7 @@ from typing import Final
 from api.dependencies import Now
 from api.security.permissions import CurrentCaller, may_override
 from orchestration.dependencies import Deps
-from orchestration.features.rules import flow as rule_checks
+from orchestration.features.rules import feature as rule_checks
 from orchestration.features.rules.values import RulesCheck, RulesVerdict
 from schemas.operation import Called, Operation, citizen_may, group
 
