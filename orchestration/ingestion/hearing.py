@@ -22,8 +22,7 @@ from orchestration.ingestion.arrangement import Continuation, Heard, continue_ep
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.commands import CommandFile
-from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
-from orchestration.ingestion.formats.reader import Reader
+from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said

@@ -12,7 +12,7 @@ from orchestration.features.identity.feature import introduce, read_identity
 from orchestration.features.identity.values import Identity, WhoIs
 from orchestration.features.tagging import queries as made_tags
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.insertion import apply_atomically
 from schemas.commands import Correct, Remember, Retract, Supersede
