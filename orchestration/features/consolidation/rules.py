@@ -169,7 +169,7 @@ def new_commands(cluster: Cluster, content: Content, fields: Mapping[str, Any]) 
     )
     mentioned = [node for node in cluster.nodes if not node.startswith("#")][:MOST_MENTIONED]
     links = [(GENERALISES, member) for member in cluster.members] + [(MENTIONS, node) for node in mentioned]
-    return [made, *(_link(whole, kind, target, content, fields) for kind, target in links)]
+    return [made, *(_link(whole, kind, target, content, **fields) for kind, target in links)]
 
 
 def grown_commands(
@@ -177,7 +177,7 @@ def grown_commands(
 ) -> list[Command]:
     """The commands that give a generalisation the members of a cluster: its new links, then its new words."""
     joined = [member for member in cluster.members if member not in standing.linked]
-    links = [_link(standing.id, GENERALISES, member, content, fields) for member in joined]
+    links = [_link(standing.id, GENERALISES, member, content, **fields) for member in joined]
     named = {
         "id": standing.id,
         "command_id": f"{standing.id}:{member_set(cluster.members)}",
@@ -189,7 +189,7 @@ def grown_commands(
     return [*links, Supersede(**fields, **content.fields, **named)]
 
 
-def _link(whole: str, kind: str, target: str, content: Content, fields: Mapping[str, Any]) -> Relate:
+def _link(whole: str, kind: str, target: str, content: Content, **fields: Any) -> Relate:
     """A link of a generalisation: its type and the memory at its other end."""
     felt = {name: content.fields[name] for name in ("energy", "confidence", "emotion_vector")}
     return Relate(

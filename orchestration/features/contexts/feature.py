@@ -329,10 +329,6 @@ async def _forget(graph: Graph, ids: list[str]) -> Counter[str]:
     return removed
 
 
-def _check(properties: Mapping[str, Any]) -> None:
-    ContextReceipt(**note_of(properties).receipt)
-
-
 OPERATIONS: Final = group(
     "mind",
     Operation("write_context", "POST /v1/contexts", "Write a context in one call",
@@ -347,5 +343,14 @@ OPERATIONS: Final = group(
 FEATURE: Final = Feature(
     "contexts",
     operations=OPERATIONS,
-    kept=(Kept("ContextNote", "context_notes", _forget, is_carried=True, check=_check, as_known=as_created),),
+    kept=(
+        Kept(
+            "ContextNote",
+            "context_notes",
+            _forget,
+            is_carried=True,
+            check=lambda properties: ContextReceipt(**note_of(properties).receipt),
+            as_known=as_created,
+        ),
+    ),
 )

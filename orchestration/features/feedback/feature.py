@@ -54,7 +54,7 @@ async def tell(citizen_id: CitizenId, feedback: Feedback, deps: Deps, now: Insta
     Raises NotFound for a citizen without a graph, InvalidRequest for ids that are no memories at the levels asked,
     Conflict for a `feedback_id` that said something else. Nothing is changed then.
     """
-    graph = await citizen_graph(citizen_id, deps)
+    graph = await deps.existing_graph(Level.N1, citizen_id)
     name = feedback.feedback_id or uuid4().hex
     pairs = tuple((pair.earlier, pair.later) for pair in feedback.not_changed)
     stored = StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {}, pairs)
@@ -209,7 +209,7 @@ async def list_feedback(citizen_id: CitizenId, page: Paged, deps: Deps) -> Feedb
     Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
     """
     after = (0, "") if page.cursor is None else decode_cursor(page.cursor, int, str)
-    told = await store.read_feedback(await citizen_graph(citizen_id, deps))
+    told = await store.read_feedback(await deps.existing_graph(Level.N1, citizen_id))
     rest = [one for one in told if (one.created_at, one.id) > after]
     shown = rest[: page.limit]
     more = len(rest) > len(shown)
@@ -219,14 +219,6 @@ async def list_feedback(citizen_id: CitizenId, page: Paged, deps: Deps) -> Feedb
         learned=learned_factors(learn(list(map(lesson_of, told)))),
         next=encode_cursor(shown[-1].created_at, shown[-1].id) if more else None,
     )
-
-
-async def citizen_graph(citizen_id: str, deps: Deps) -> Graph:
-    """The own graph of a citizen. Raises NotFound where nothing was remembered."""
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
-        raise NotFound(f"nothing was remembered for {citizen_id} yet")
-    return deps.graph(name)
 
 
 async def take_back_one(
@@ -252,7 +244,7 @@ async def take_back(citizen_id: str, ids: Sequence[str] | None, deps: Deps, now:
 
     Raises NotFound for a citizen without a graph, and when one of the ids is not there: nothing is changed then.
     """
-    graph = await citizen_graph(citizen_id, deps)
+    graph = await deps.existing_graph(Level.N1, citizen_id)
     told = [one.id for one in await store.read_feedback(graph)]
     unknown = [name for name in ids or () if name not in told]
     if unknown:

@@ -210,7 +210,8 @@ def latest_name(said: Sequence[_Said]) -> Told | None:
 
 def rank_people(rows: Sequence[store.PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:
     """The people, those that matter most first: by how often they are mentioned, and whether they are related."""
-    given, made = ({name_key(row.name): row for row in rows if row.made is of_name} for of_name in (False, True))
+    given = {name_key(row.name) for row in rows if not row.made}
+    made = {name_key(row.name): row for row in rows if row.made}
     people: list[IdentityPerson] = []
     for row in rows:
         key = name_key(row.name)

@@ -26,7 +26,6 @@ from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, Scope, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import records
 from substrate.store.stream_notes import read_moments
 
@@ -46,11 +45,10 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
 
     Raises InvalidRequest for an invalid cursor.
     """
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
+    graph = await deps.graph_if_any(Level.N1, citizen_id)
+    if graph is None:
         return LearningMoments(citizen_id=citizen_id)
-    graph = deps.graph(name)
-    await store_notes_of(name, deps)
+    await store_notes_of(graph.name, deps)
     start = await _page_start(page, graph, now)
     until, known_to, _ = start
     inferred = await _inferred(graph, start, citizen_id, deps)

@@ -44,7 +44,6 @@ from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.language.text import name_key, stems
 from substrate.store.kept import Kept
 from substrate.store.naming import SELF_TYPE
@@ -165,13 +164,13 @@ def _nearest(resonances: Sequence[Resonance], cases: Sequence[Case], imagined: I
 
 async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant) -> Imagination:
     """The answer with the id under which its prediction is kept, beside what the citizen remembers."""
-    graph = graph_name(Level.N1, request.citizen_id)
-    if not await deps.graphs.for_reading(graph):
+    graph = await deps.graph_if_any(Level.N1, request.citizen_id)
+    if graph is None:
         note = f"not kept: nothing was remembered for {request.citizen_id} yet"
         return answer.model_copy(update={"notes": (*answer.notes, note)})
     kept = answer.model_copy(update={"prediction_id": f"p_{uuid4().hex[:20]}"})
     named = list(filter(None, chain.from_iterable((name, name_key(name)) for name in request.nodes)))
-    await store.keep_prediction(deps.graph(graph), to_store(kept, request, now), named)
+    await store.keep_prediction(graph, to_store(kept, request, now), named)
     return kept
 
 
@@ -225,20 +224,17 @@ async def read_calibration(citizen_id: CitizenId, deps: Deps) -> Calibration:
 async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationScore | None:
     """The score alone, of what was answered by the known time of a scope; None without such predictions."""
     until = AFTER_ALL if scope.is_present else scope.known.end
-    kept = [
-        one for one in await _read(citizen_id, deps) if one.answered_at is not None and one.answered_at < until
-    ]
-    found = calibrate(citizen_id, list(map(shown, kept)))
+    kept = await _read(citizen_id, deps)
+    answered = [shown(one) for one in kept if one.answered_at is not None and one.answered_at < until]
+    found = calibrate(citizen_id, answered)
     if not found.answered:
         return None
     return CalibrationScore(answered=found.answered, brier=found.brier, usual_brier=found.usual_brier)
 
 
 async def _read(citizen_id: str, deps: Deps) -> list[StoredPrediction]:
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
-        return []
-    return await store.read_predictions(deps.graph(name))
+    graph = await deps.graph_if_any(Level.N1, citizen_id)
+    return [] if graph is None else await store.read_predictions(graph)
 
 
 async def answer_prediction(
@@ -264,10 +260,6 @@ async def answer_prediction(
             remedy="Leave outcome_of out, or correct the result of that context.",
         )
     return None if kept is None else prediction_id
-
-
-def _check(properties: Mapping[str, Any]) -> None:
-    shown(prediction_of(properties))
 
 
 def _as_known(properties: Mapping[str, Any], known_at: Instant) -> Mapping[str, Any] | None:
@@ -302,7 +294,7 @@ FEATURE: Final = Feature(
             "predictions",
             forget_predictions_naming,
             is_carried=True,
-            check=_check,
+            check=lambda properties: shown(prediction_of(properties)),
             as_known=_as_known,
         ),
     ),

@@ -99,9 +99,7 @@ class Snapshot(NamedTuple):
 
 async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
     """What its mirror shows now. Raises NotFound where nothing is stored."""
-    if not await deps.graphs.for_reading(of.graph):
-        raise NotFound(f"nothing was remembered for {of.name} yet")
-    graph = deps.graph(of.graph)
+    graph = await deps.existing_graph(of.key, of.citizen_id)
     memories, made_count = await _counts(graph)
     clock = await records.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))

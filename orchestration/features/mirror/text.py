@@ -581,11 +581,11 @@ def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
         fields[name] = (after or empty) if name == "description" or after is None else after
     raw = {**owner.fields, "id": atom.id, "expected_version": base.version, **fields}
     shown = [line for name, before, after in changes for line in _show(name, before, after)]
-    return _make(Correct, owner, raw, found, (f"correct {atom.id} ({found.where})", *shown))
+    return _make(Correct, owner, raw, place=found, shown=(f"correct {atom.id} ({found.where})", *shown))
 
 
 def _make(
-    kind: type[Command], owner: Owner, raw: dict[str, Any], place: Found | Written, shown: tuple[str, ...]
+    kind: type[Command], owner: Owner, raw: dict[str, Any], *, place: Found | Written, shown: tuple[str, ...]
 ) -> Edit | Refusal:
     """The edit with its command, which is named by its content; or why that is not valid."""
     named = orjson.dumps([owner.known_at, kind.__name__, raw], default=str, option=orjson.OPT_SORT_KEYS)
@@ -623,7 +623,7 @@ def _added(owner: Owner, found: Found) -> Edit | Refusal:
     raw = {**owner.fields, "description": atom.text, **fields}
     lines = [f"+ {name}: {_plain(value)}" for name, value in fields.items()]
     shown = (f"remember ({found.where})", *lines, *_show("description", "", atom.text))
-    return _make(Remember, owner, raw, found, shown)
+    return _make(Remember, owner, raw, place=found, shown=shown)
 
 
 def _removed(owner: Owner, atom_id: str, written: Written, known: Known) -> Edit | Refusal | None:
@@ -636,4 +636,4 @@ def _removed(owner: Owner, atom_id: str, written: Written, known: Known) -> Edit
         return Refusal(path, f"{path}: {reason}")
     raw = {**owner.fields, "id": atom_id, "expected_version": version}
     label = "" if known.base is None else snippet(known.base.text or str(known.base.fields.get("name", "")))
-    return _make(Retract, owner, raw, written, (f"retract {atom_id} ({path})", f"- {label}"))
+    return _make(Retract, owner, raw, place=written, shown=(f"retract {atom_id} ({path})", f"- {label}"))

@@ -34,9 +34,8 @@ MOST_TOLD: Final = 20
 
 async def _find(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
     """What somebody asked to forget, then what could be done about work."""
-    graph = deps.graph(graph_name(*whose))
     found: list[FoundOffer] = []
-    if await deps.graphs.for_reading(graph.name):
+    if (graph := await deps.graph_if_any(*whose)) is not None:
         asked = await erasure.read_newest_texts(graph)
         wanted = {memory_id: what for memory_id, text in asked if (what := asked_to_forget(text))}
         declined = await read_declined(graph, list(wanted))
@@ -117,10 +116,8 @@ async def offers_of_waking(state: StateBasedRetrieval, view: View, notes: list[s
 
 async def find_open(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
     """The offers that were not declined, the newest memory first: of open work, then of resolved work."""
-    name = graph_name(*whose)
-    if not await deps.graphs.for_reading(name):
-        return []
-    return await find_open_in(GraphTarget(whose.key, deps.graph(name), past=True), whose, now)
+    graph = await deps.graph_if_any(*whose)
+    return [] if graph is None else await find_open_in(GraphTarget(whose.key, graph, past=True), whose, now)
 
 
 async def find_open_in(target: GraphTarget, whose: Whose, now: Instant) -> list[FoundOffer]:

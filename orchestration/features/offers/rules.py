@@ -48,11 +48,12 @@ def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose)
     fields = graph_fields(whose.key)
     command = {"command": "erase", **fields, "citizen_id": whose.citizen_id, "id": told[0], "also": list(told[1:])}
     reason = f"somebody asked to forget it; this would erase {', '.join(told)} for good"
-    return FoundOffer(_shown("erase", (request_id,), what, reason, without_nulls(command), whose), told[0])
+    offer = _shown("erase", (request_id,), whose, name=what, reason=reason, command=without_nulls(command))
+    return FoundOffer(offer, told[0])
 
 
 def _shown(
-    kind: OfferKind, about: Sequence[str], name: str, reason: str, command: dict[str, Any], whose: Whose
+    kind: OfferKind, about: Sequence[str], whose: Whose, *, name: str, reason: str, command: dict[str, Any]
 ) -> Offer:
     """The offer about the memory, and perhaps the link, with these ids."""
     whole = (str(whose.key), whose.citizen_id or "", kind, *about)
@@ -122,4 +123,5 @@ def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cas
         command["resolution_state"] = ResolutionState.IN_PROGRESS.value
     if cascade:
         command["cascade"] = True
-    return FoundOffer(_shown(kind, (link.id, link.link_id), link.name, reason, command, whose), link.other_id)
+    about = (link.id, link.link_id)
+    return FoundOffer(_shown(kind, about, whose, name=link.name, reason=reason, command=command), link.other_id)

@@ -26,7 +26,6 @@ from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import records, rows
@@ -50,10 +49,9 @@ async def draw_memories(
     None for a citizen without a graph. `rest` is awaited between the reads. Raises Unavailable when the engine
     does not answer.
     """
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
+    graph = await deps.graph_if_any(Level.N1, citizen_id)
+    if graph is None:
         return []
-    graph = deps.graph(name)
     try:
         asked = await store.read_asked(graph)
         low = await _read_low(graph, now, seed, rest)
@@ -108,15 +106,13 @@ async def judge(
     Name and description stay, so it is no change of belief. Whoever judged is not asked again soon. Raises
     Unavailable when the engine does not answer; the same judgements can then be sent again.
     """
-    name = graph_name(Level.N1, citizen_id)
-    exists = await deps.graphs.for_reading(name)
-    graph = deps.graph(name) if exists else None
+    graph = await deps.graph_if_any(Level.N1, citizen_id)
     outcomes = []
     for at, each in enumerate(judgements, start=now):
         outcomes.append(await _judge_one(each, graph, deps, at, citizen_id=citizen_id, prepare=prepare))
     judged = [Stamp(outcome.id) for outcome in outcomes if outcome.status != "refused"]
-    if judged:
-        await store.stamp(deps.graph(name), judged, now)
+    if judged and graph is not None:
+        await store.stamp(graph, judged, now)
     tally = Counter(outcome.status for outcome in outcomes)
     counts = {status: tally[status] for status in ("revalued", "left", "refused")}
     return JudgementsAnswer(citizen_id=citizen_id, outcomes=tuple(outcomes), **counts)

@@ -6,7 +6,7 @@ Both are ordinary records: they have an author, a history, and can be corrected 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from itertools import batched
 from typing import Any, Final, Literal, NamedTuple
@@ -359,8 +359,8 @@ async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> Con
     """
     [after] = (-1,) if query.cursor is None else decode_cursor(query.cursor, int)
     key = query.graph_key
-    graph = deps.graph(graph_name(key, None))
-    if not await deps.graphs.for_reading(graph.name):
+    graph = await deps.graph_if_any(key, None)
+    if graph is None:
         return ContestedPage(memories=())
     found: list[Contested] = []
     last = after
@@ -405,10 +405,9 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
     """
     if key == Level.N1:
         raise InvalidRequest("level: agreement is about what is shared: N2 or N3")
-    graph, scope = deps.graph(graph_name(key, None)), Scope.current(now)
-    exists = await deps.graphs.for_reading(graph.name)
-    found = await records.read_memory(graph, memory_id, scope) if exists else None
-    if found is None or found.row is None:
+    graph, scope = await deps.graph_if_any(key, None), Scope.current(now)
+    found = None if graph is None else await records.read_memory(graph, memory_id, scope)
+    if graph is None or found is None or found.row is None:
         raise NotFound(f"there is no memory {memory_id} in {key} now")
     memory = record(found.row)
     key_of_words = search_properties(memory.content, None)["text_key"]  # short texts have none
@@ -441,19 +440,15 @@ async def contests_shown(ids: Mapping[GraphKey, Sequence[str]], view: View) -> C
     return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
 
 
-def _share_needs(asked: Asked) -> Iterable[Need]:
+def _share_needs(asked: Asked) -> list[Need]:
     """A copy shows the others what only readers of the original could see."""
-    share = asked.request
-    yield Need("write", share.citizen_id)
-    yield Need("read", share.citizen_id, share.stands_in)
-    yield Need("write", share.citizen_id, share.goes_to)
+    own, share = asked.request.citizen_id, asked.request
+    return [Need("write", own), Need("read", own, share.stands_in), Need("write", own, share.goes_to)]
 
 
-def _contest_needs(asked: Asked) -> Iterable[Need]:
-    contest = asked.request
-    yield Need("write", contest.citizen_id)
-    yield Need("read", contest.citizen_id, contest.graph_key)
-    yield Need("write", contest.citizen_id, contest.graph_key)
+def _contest_needs(asked: Asked) -> list[Need]:
+    own, key = asked.request.citizen_id, asked.request.graph_key
+    return [Need("write", own), Need("read", own, key), Need("write", own, key)]
 
 
 SHARES: Final = May(

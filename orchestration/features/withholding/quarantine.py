@@ -42,7 +42,6 @@ from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, to_datetim
 from substrate import bitemporal
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.changesets import RecordSelection
 from substrate.store.records import read_clock
@@ -244,10 +243,8 @@ async def read_quarantine(quarantine_id: Identifier, request: GraphRequest, deps
 
 async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnswer:
     """The quarantines of a graph, the newest first."""
-    name = graph_name(request.graph_key, request.citizen_id)
-    if not await deps.graphs.for_reading(name):
-        return QuarantinesAnswer()
-    stored = await store.read_quarantines(deps.graph(name))
+    graph = await deps.graph_if_any(request.graph_key, request.citizen_id)
+    stored = [] if graph is None else await store.read_quarantines(graph)
     shown = (Quarantine(**each.data).model_copy(update={"things": ()}) for each in stored)
     return QuarantinesAnswer(quarantines=tuple(shown))
 

@@ -32,7 +32,6 @@ from schemas.temporal import Instant, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record, is_open
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 
 
 class Survey(NamedTuple):
@@ -85,10 +84,8 @@ async def read_policies(graph: Graph) -> list[Policy]:
 
 async def list_policies(request: GraphRequest, deps: Deps) -> PoliciesAnswer:
     """The policies of a graph, by name."""
-    name = graph_name(request.graph_key, request.citizen_id)
-    if not await deps.graphs.for_reading(name):
-        return PoliciesAnswer()
-    return PoliciesAnswer(policies=tuple(await read_policies(deps.graph(name))))
+    graph = await deps.graph_if_any(request.graph_key, request.citizen_id)
+    return PoliciesAnswer(policies=() if graph is None else tuple(await read_policies(graph)))
 
 
 async def show_policy(name: Identifier, request: GraphRequest, deps: Deps, now: Instant) -> PolicyReach:

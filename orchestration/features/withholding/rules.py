@@ -218,4 +218,8 @@ def changed_beside(records: Sequence[Record], mentioned_at: Collection[Instant],
     A text that tells an alias or an earlier time changes the memory of the name, just before it is linked.
     """
     later = [each for each in moments(records)[1:] if each.source not in OWN]
-    return {each.at for each in later if any(0 <= at - each.at <= within for at in mentioned_at)}
+    beside: set[Instant] = set()
+    for each in later:
+        if any(0 <= at - each.at <= within for at in mentioned_at):
+            beside.add(each.at)
+    return beside
