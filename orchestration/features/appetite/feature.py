@@ -53,7 +53,6 @@ async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Insta
 
 
 async def _ask(decision: Decision, deps: Deps, now: Instant) -> ConsciousnessStream | None:
-    """The stream of a decision; None where it is to do nothing."""
     if decision.intention is not None:
         return await retrieve_consciousness_context(decision.intention, deps, now)
     if decision.state is not None:

@@ -239,7 +239,6 @@ def _context(facts: Facts) -> Reading:
 
 
 def _touched_goal(memory: Stirring, goals: Iterable[str]) -> str | None:
-    """The first of the goals that a memory touches; None for none."""
     told = stems(f"{memory.name} {memory.text} {memory.goal or ''}")
     for goal in goals:
         wanted = stems(goal)
@@ -295,7 +294,6 @@ def _length(microseconds: Instant) -> str:
 
 LEAST: Final = 0.01
 """What is less due, more than six days away, is not mentioned."""
-_DONE: Final = ResolutionState.RESOLVED.value
 
 
 class Plan(NamedTuple):
@@ -351,7 +349,7 @@ def _plans(memory: Stirring, now: Instant, zone: tzinfo) -> Iterator[Plan]:
     if memory.kind == "planned":
         yield Plan(memory, Period(memory.valid_at, memory.valid_at))
         return
-    if memory.kind not in ("said", "rule") or memory.work == _DONE:
+    if memory.kind not in ("said", "rule") or memory.work == ResolutionState.RESOLVED.value:
         return
     text = memory.rule or memory.text if memory.kind == "rule" else memory.text
     is_work = memory.kind == "rule" or memory.goal is not None or memory.work is not None
@@ -368,7 +366,6 @@ LEAST_ENERGY: Final = 0.5
 """Both ask for memories with at least this energy (003)."""
 AWAKE: Final = 0.5
 """Anything else that is at least this strong wakes the citizen from its state."""
-GENERATED_BY: Final = "appetite"
 _WAKING: Final[tuple[ReadingName, ...]] = ("unresolved_tension", "pain", "drives", "due", "context")
 """The readings that a waking from the state answers. Memories to judge anew are answered by judging them."""
 
@@ -407,7 +404,6 @@ def ask_wider(decision: Decision) -> Decision | None:
 
 
 def _wake(appetite: Appetite, request: IntendRequest) -> Decision:
-    """A waking from the state, for the strongest reading that it answers."""
     strong = [each for each in appetite.readings if each.name in _WAKING and each.amount >= AWAKE]
     if not strong:
         hunger = appetite.reading("context_hunger")
@@ -441,7 +437,7 @@ def _intention(text: str, mode: TemporalMode, appetite: Appetite, request: Inten
         query_levels=request.query_levels,
         collectives=request.collectives,
         time_zone=request.time_zone,
-        generated_by=GENERATED_BY,
+        generated_by="appetite",
         **_options(request),
     )
 

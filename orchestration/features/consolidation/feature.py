@@ -226,11 +226,9 @@ async def _plan_changes(
     beside: list[Planned] = [(each, frozenset()) for each in sorted(broken)]
     shown = [f"remove {each}: not all of its members are there" for each in sorted(broken)]
     whole = [each for each in window.made.values() if each.id not in broken]
-    made = [rules.Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole]
     # In a thread: some hundred memories with their vectors may take longer than a request should wait.
-    found = await asyncio.to_thread(
-        rules.find_clusters, list(map(window.item, window.memories.values())), made, window.holders
-    )
+    items = list(map(window.item, window.memories.values()))
+    found = await asyncio.to_thread(rules.find_clusters, items, whole, window.holders)
     grown = {cluster.grows for cluster in found}
     for each in whole:
         is_read = len(each.visible) < rules.FEWEST or each.visible <= window.memories.keys()
@@ -249,7 +247,6 @@ async def _plan_changes(
 
 
 def _has_changed(made: store.Generalised) -> bool:
-    """True when the members that hold are not those that it was made of."""
     return made.extra.get(rules.MEMBER_SET) not in (None, rules.member_set(made.visible))
 
 

@@ -51,7 +51,6 @@ MEMBER_SET: Final = "member_set"
 MEMBER_COUNT: Final = "members"
 STANDS_FOR: Final = "stands_for"
 """Keys of `extra`: a hash of the ids of the members, how many they are, and how many memories they stand for."""
-GOAL: Final = "generalise"
 _OWN_SOURCES: Final = frozenset((Source.CITIZEN, Source.SYSTEM))
 
 
@@ -190,7 +189,6 @@ def grown_commands(
 
 
 def _link(whole: str, kind: str, target: str, content: Content, **fields: Any) -> Relate:
-    """A link of a generalisation: its type and the memory at its other end."""
     felt = {name: content.fields[name] for name in ("energy", "confidence", "emotion_vector")}
     return Relate(
         **fields,
@@ -199,7 +197,7 @@ def _link(whole: str, kind: str, target: str, content: Content, **fields: Any) -
         source_id=whole,
         target_id=target,
         relation_type=kind,
-        goal=GOAL,
+        goal="generalise",
         mindstate="upkeep",
         valid_at=content.start,
         invalid_at=content.end,
@@ -236,20 +234,6 @@ class Item(NamedTuple):
     known: Instant = 0
 
 
-class Made(NamedTuple):
-    """A generalisation that was made before. `left`: memories that were its members once.
-
-    `live`: it holds. One that was undone or retracted is not made again. `known`: since when it is stored as it
-    is. What was there before is no member for a reason, so that only newer memories let it grow.
-    """
-
-    id: str
-    members: frozenset[str]
-    live: bool = True
-    left: frozenset[str] = frozenset()
-    known: Instant = -1
-
-
 class Holders(NamedTuple):
     """How many memories of the graph have each node, and how many memories there are."""
 
@@ -279,7 +263,9 @@ class Cluster(NamedTuple):
     grows: str | None = None
 
 
-def find_clusters(items: Collection[Item], made: Collection[Made], holders: Holders) -> list[Cluster]:
+def find_clusters(
+    items: Collection[Item], made: Collection[StoredGeneralisation], holders: Holders
+) -> list[Cluster]:
     """The clusters of a window: those that grow, then new ones, by shared nodes and then by meaning and time.
 
     The members of a new cluster are of no other, and of no live generalisation. One that shares half of its
@@ -293,7 +279,7 @@ def find_clusters(items: Collection[Item], made: Collection[Made], holders: Hold
         new = (*window.by_nodes(), *window.by_meaning())
         for cluster in new:
             members = set(cluster.members)
-            if not any(2 * len(members & (each.members | each.left)) >= len(members) for each in made):
+            if not any(2 * len(members & (each.visible | each.left)) >= len(members) for each in made):
                 found.append(cluster)
     return found
 
@@ -339,17 +325,18 @@ class _Window:
             in_time = np.abs(times[:, None] - times[None, :]) <= NEAR_IN_TIME
             self.near[np.ix_(places, places)] = (_similarities(vectors) >= NEAR) & in_time
 
-    def grow(self, made: Iterable[Made]) -> Iterator[Cluster]:
+    def grow(self, made: Iterable[StoredGeneralisation]) -> Iterator[Cluster]:
         """The live generalisations that more memories belong to now; what is their members is free no longer."""
         places = {item.id: place for place, item in enumerate(self.items)}
         live = [each for each in made if each.live]
         for each in live:
-            self.free.difference_update(places[member] for member in each.members if member in places)
+            self.free.difference_update(places[member] for member in each.visible if member in places)
         for each in sorted(live, key=lambda each: each.id):
-            known = [places[member] for member in sorted(each.members) if member in places]
-            if len(known) < FEWEST or len(known) < len(each.members):
+            known = [places[member] for member in sorted(each.visible) if member in places]
+            if len(known) < FEWEST or len(known) < len(each.visible):
                 continue
-            newer = {place for place in self.free if self.items[place].known > each.known}
+            # What was there before is no member for a reason: only newer memories let it grow.
+            newer = {place for place in self.free if self.items[place].known > each.created_at}
             held_apart = {place for place in newer if self.items[place].id in each.left}
             joined = self._absorb(known, newer - held_apart)
             self.free.difference_update(joined)

@@ -17,7 +17,6 @@ from substrate.emotions import EMOTION_WORDS, normal_emotion
 from substrate.language.text import count_of, name_key
 
 SHOWN_NAME: Final = 80
-FORMED_BY: Final = "context"
 _HALF: Final = 0.5
 
 
@@ -88,7 +87,7 @@ def edge_commands(
             source_id=source,
             target_id=target,
             relation_type=edge.relation_type,
-            formation_trigger=FORMED_BY,
+            formation_trigger="context",
             resolution_state=ResolutionState.RESOLVED,
             episode_id=context_id,
             source=context.source,

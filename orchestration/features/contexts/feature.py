@@ -131,7 +131,6 @@ async def _written_before(sent: _Sent) -> ContextReceipt | None:
 
 
 async def _same_episode(sent: _Sent) -> ContextReceipt | None:
-    """The receipt of a context of the last hour with the same words."""
     valid_at = sent.now if sent.context.valid_at is None else to_instant(sent.context.valid_at)
     asked = sent.command.model_copy(update={"restate": False, "valid_at": None})
     readings = restatements.readings(asked)
@@ -198,7 +197,6 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
 
 
 def _told_edges(nodes: Sequence[WrittenNode], writing: Writing, found: Mentions) -> tuple[GivenEdge, ...]:
-    """What the description tells that one of the nodes did to another."""
     names = {node.node_id: node.name for node in nodes}
     told = [deed for deed in found.read_deeds(writing) if deed.source in names and deed.target in names]
     return tuple(
@@ -281,7 +279,6 @@ async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) 
 
 
 async def _felt(sent: _Sent) -> tuple[str | None, str | None]:
-    """The result and the strongest feeling that a memory has, given or read from its words."""
     row = await reader.memory(sent.graph, sent.context_id)
     if row is None:
         return None, None

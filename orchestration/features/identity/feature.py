@@ -13,7 +13,6 @@ from orchestration.dependencies import Deps
 from orchestration.feature import Feature
 from orchestration.features.identity import learning
 from orchestration.features.identity import queries as store
-from orchestration.features.identity.changes import compare_identities, summarise
 from orchestration.features.identity.learning import learning_moments
 from orchestration.features.identity.values import (
     Between,
@@ -23,7 +22,9 @@ from orchestration.features.identity.values import (
     IdentityPerson,
     Told,
     WhoIs,
+    compare_identities,
     count_again,
+    summarise,
 )
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.state import felt_state
@@ -230,7 +231,6 @@ def rank_people(rows: Sequence[store.PersonRow], selves: set[str]) -> tuple[Iden
 
 
 def _relation(row: store.PersonRow) -> str | None:
-    """What the citizen calls a person most often."""
     forms = set(map(name_key, (row.name, *row.aliases)))
     said: Counter[str] = Counter()
     for text in row.texts:

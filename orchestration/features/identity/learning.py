@@ -129,7 +129,6 @@ async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageSt
 async def _dissonances_at(
     closings: Sequence[Closing], graph: Graph, known_to: Instant
 ) -> dict[ClosingPosition, list[TemporalDissonance]]:
-    """By position, the dissonances of each closing, in the order of `closings`."""
     spans = _spans(closings)
     nodes = await store.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}

@@ -159,7 +159,6 @@ def _check_replaceable(root: Folder, name: str, *, discard: bool) -> None:
 
 
 async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote]:
-    """Write all files of a mirror and its marker."""
     files: dict[str, FileNote] = {}
 
     def write(rendered: Sequence[tuple[Bundle, bytes]]) -> None:
@@ -281,7 +280,6 @@ class _Update:
         self._written += 1
 
     def _remove_others(self) -> int:
-        """Remove the files that have no memories any more."""
         removed = 0
         for path, note in self._marker.files.items():
             if path in self._files or path == INDEX or path in self._held_back:

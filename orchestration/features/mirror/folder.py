@@ -46,7 +46,6 @@ class MirrorBusy(Unavailable):
 
 @contextmanager
 def _explained(where: Path) -> Iterator[None]:
-    """Raises InvalidRequest for an error of the file system."""
     try:
         yield
     except OSError as error:

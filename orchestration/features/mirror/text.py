@@ -556,7 +556,6 @@ def _without_line_ends(text: str) -> list[str]:
 
 
 def _comparable(name: str, value: Any) -> Any:
-    """A value in which two ways to write the same time are equal."""
     if name in (*TIMES, "created_at") and isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
@@ -587,7 +586,6 @@ def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
 def _make(
     kind: type[Command], owner: Owner, raw: dict[str, Any], *, place: Found | Written, shown: tuple[str, ...]
 ) -> Edit | Refusal:
-    """The edit with its command, which is named by its content; or why that is not valid."""
     named = orjson.dumps([owner.known_at, kind.__name__, raw], default=str, option=orjson.OPT_SORT_KEYS)
     command_id = f"mirror:{blake2b(named, digest_size=10).hexdigest()}"
     try:
@@ -599,7 +597,6 @@ def _make(
 
 
 def _show(name: str, before: Any, after: Any) -> list[str]:
-    """The lines of a diff."""
     if name != "description":
         sides = (("-", before), ("+", after))
         return [f"{sign} {name}: {_plain(value)}" for sign, value in sides if value not in (None, ())]

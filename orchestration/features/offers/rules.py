@@ -55,7 +55,6 @@ def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose)
 def _shown(
     kind: OfferKind, about: Sequence[str], whose: Whose, *, name: str, reason: str, command: dict[str, Any]
 ) -> Offer:
-    """The offer about the memory, and perhaps the link, with these ids."""
     whole = (str(whose.key), whose.citizen_id or "", kind, *about)
     return Offer(
         id=blake2b("\n".join(whole).encode(), digest_size=8).hexdigest(),

@@ -582,7 +582,6 @@ def _bare_hour(
 
 
 def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | None:
-    """A time of the clock, in minutes: 7:30, 9 am, 9am, 20 Uhr."""
     word = words[place]
     after = words[place + 1] if place + 1 < len(words) else ""
     half = after if after in language.rules["half_day"] else ""
@@ -655,7 +654,6 @@ def _number(word: str, language: Language) -> float | None:
 def _phrase_at(
     words: Sequence[str], place: int, spans: Sequence[tuple[tuple[str, ...], int, int]]
 ) -> _Phrase | None:
-    """The longest phrase that stands at the place, with its numbers."""
     for parts, start, end in spans:
         if tuple(words[place : place + len(parts)]) == parts:
             return _Phrase(len(parts), start, end)

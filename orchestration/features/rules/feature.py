@@ -189,7 +189,6 @@ async def _read_checks(view: View) -> list[store.StoredCheck]:
 
 
 async def _embed(text: str, deps: Deps) -> tuple[list[float] | None, tuple[str, ...]]:
-    """The vector of an action, and a note where there is none."""
     if not words(text) or len(text) > MOST_READ:
         return None, ()
     try:
@@ -213,7 +212,6 @@ async def _judge_by_likeness(
 
 
 def _is_open(finding: rules.Finding) -> bool:
-    """Whether vectors may say more than the words did."""
     judgement = finding.judgement
     if judgement.outcome == "unreadable" or judgement.outcome == "broken":
         return False
@@ -253,7 +251,6 @@ def _resonance(
 
 
 def _action_key(action: str) -> str:
-    """The same for actions of the same words."""
     return hashlib.blake2b(" ".join(words(action)).encode(), digest_size=12).hexdigest()
 
 

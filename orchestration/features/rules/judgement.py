@@ -98,9 +98,6 @@ class Judgement(NamedTuple):
 
 
 _ORDER: Final[Mapping[Outcome, int]] = {"broken": 0, "doubtful": 1, "kept": 2, "unreadable": 3, "unrelated": 4}
-UNREADABLE: Final = Judgement("unreadable", "its words cannot be read")
-TOO_LONG: Final = Judgement("unreadable", f"more than {MOST_READ:,} characters are not judged")
-OTHER_LANGUAGE: Final = Judgement("unreadable", "the action is in another language, or in none that is known here")
 
 
 def phrases_of(text: str) -> list[str]:
@@ -123,13 +120,13 @@ def phrases_of_action(action: str, codes: Sequence[str]) -> list[str]:
 def judge(rule: str, action: str, likeness: Likeness = NO_LIKENESS, today: int | None = None) -> Judgement:
     """What an action does to a rule. `today`: the weekday (0 is Monday) at which it is asked."""
     if len(rule) > MOST_READ or len(action) > MOST_READ:
-        return TOO_LONG
+        return Judgement("unreadable", f"more than {MOST_READ:,} characters are not judged")
     forms = read_forms(rule)
     if not forms:
-        return UNREADABLE
+        return Judgement("unreadable", "its words cannot be read")
     code = forms[0].code
     if not _is_in(action, code, forms):
-        return OTHER_LANGUAGE
+        return Judgement("unreadable", "the action is in another language, or in none that is known here")
     clauses = read_clauses(action, code, today)
     if not any(clause.words for clause in clauses):
         return Judgement("unreadable", "the action says nothing that can be compared")
@@ -308,7 +305,6 @@ def _most(form: RuleForm, values: Mapping[Word, float], phrase: float) -> float:
 
 
 def _had(word: Word, words: Sequence[Word], likeness: Likeness) -> float:
-    """How surely a word is among others, in [0, 1]."""
     best = 0.0
     for other in words:
         if other.stem == word.stem:
@@ -359,7 +355,6 @@ def _is_mentioned(words: Sequence[Word], clause: Clause, likeness: Likeness) -> 
 def _mention(
     words: Sequence[Word], clauses: Sequence[Clause], likeness: Likeness
 ) -> Literal["done", "left out", "supposed", "untold"]:
-    """How the action tells of a condition or an exception."""
     found = [clause for clause in clauses if _is_mentioned(words, clause, likeness)]
     if not found:
         return "untold"
@@ -373,7 +368,6 @@ def _limits(clauses: Sequence[Clause]) -> Limits:
 
 
 def _done(clauses: Sequence[Clause]) -> str:
-    """What the action does, as one phrase."""
     done = chain.from_iterable(clause.words for clause in clauses if not clause.negated)
     return " ".join(word.text for word in done)
 
@@ -484,9 +478,6 @@ def _held(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
     return HeldRule(memories[0].rule, memories, gravest, "" if gravest == "block" else lowered)
 
 
-# --- the record ---
-
-
 def count_record(rule: HeldRule, checks: Iterable[StoredCheck]) -> RuleCounts:
     """How a rule fared: by the results of its memories, and by the checks that are kept of them."""
     results = [(each.result or "").strip().lower() for each in rule.memories]
@@ -535,9 +526,6 @@ def memories_of(rule: HeldRule) -> tuple[RuleMemory, ...]:
     return tuple(found)
 
 
-# --- contradictions ---
-
-
 def find_contradictions(rules: Sequence[HeldRule]) -> Mapping[str, tuple[str, ...]]:
     """Of each rule, by its key, the texts of those that bid the opposite."""
     found: defaultdict[str, list[str]] = defaultdict(list)
@@ -569,9 +557,6 @@ def _opposed(one: RuleForm, other: RuleForm) -> bool:
     same_case = _stems(one.condition) == _stems(other.condition) or not (one.condition and other.condition)
     free = opposed and one.code == other.code and same_case and not one.licence and not other.licence
     return free and compare(one.limits, other.limits) != "fails"
-
-
-# --- the verdict ---
 
 
 class Decided(NamedTuple):

@@ -306,7 +306,6 @@ def _common(request: Withdraw, part: str | None = None) -> dict[str, Any]:
 
 
 def _unchanged(request: ContestRequest, statement: Record) -> WriteReceipt:
-    """The receipt of a contest that stands with this reason."""
     return WriteReceipt(
         command_id=request.command_id or uuid4().hex,
         command="remember",

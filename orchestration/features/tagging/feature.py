@@ -135,7 +135,6 @@ def wants_tags(memory: TextRow) -> bool:
 async def _choose(
     wanted: Sequence[TextRow], context: JobContext, known_counts: _Counts
 ) -> dict[str, tuple[MadeTag, ...]]:
-    """The made tags of each memory of a page, by id."""
     near = await _read_near([memory.id for memory in wanted], context)
     candidates: dict[str, dict[str, rules.Candidate]] = {}
     queries: dict[str, dict[str, str]] = {}
@@ -153,7 +152,6 @@ async def _choose(
 
 
 async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[rules.Neighbour]]:
-    """The neighbours of memories by likeness; none without an embedder."""
     near: defaultdict[str, list[rules.Neighbour]] = defaultdict(list)
     if ids and context.deps.embedder.dimension:
         for row in await store.read_near(context.graph, ids, NEAREST, context.now):

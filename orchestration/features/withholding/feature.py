@@ -11,7 +11,6 @@ from schemas.operation import Called, Operation, graph_may, group
 from substrate.store.kept import Kept
 
 READS: Final = graph_may("read", upkeep=True)
-REMOVES: Final = graph_may("write", upkeep=True)
 CHANGES: Final = graph_may(
     "write",
     "upkeep, and citizen:ID:write or LEVEL:write; citizen:ID:erase or LEVEL:erase for what erases",
@@ -47,7 +46,7 @@ POLICIES: Final = group(
               call=Called(says="Store a policy, or with `dry_run` count what it reaches.\n\nRaises Conflict when "
                                "it reaches more than half of the graph and `confirm` is not that count.")),
     Operation("remove_policy", "DELETE /v1/upkeep/policies/{name}", "Remove a policy of retention",
-              REMOVES, retention.remove_policy, call=Called(once=True)),
+              graph_may("write", upkeep=True), retention.remove_policy, call=Called(once=True)),
 )  # fmt: skip
 OPERATIONS: Final = (*QUARANTINES, *POLICIES)
 FEATURE: Final = Feature(

@@ -317,7 +317,6 @@ async def _apply_list(commands: Sequence[ChangeCommand], deps: Deps, now: Instan
 
 
 async def _things(graph: Graph, tally: _Tally) -> tuple[QuarantinedThing, ...]:
-    """The first things, memories first, with the names of memories."""
     first = sorted(tally.things.values(), key=lambda each: each.kind == "link")[:MOST_THINGS]
     names = await store.read_names(graph, [each.id for each in first if each.kind == "memory"])
     return tuple(each.model_copy(update={"name": names.get(each.id, "")}) for each in first)
@@ -380,7 +379,6 @@ class Search:
         return [key[1] for key, each in self.decided.items() if key[0] == "memory" and each.verdict.fate == "hide"]
 
     async def _follow(self, ids: Sequence[str]) -> None:
-        """Judge what follows from memories that are hidden."""
         await self._judge(await store.read_general(self.graph, ids), "generalisation", derived=True)
         bare = await store.read_bare_names(self.graph, ids, KINDS, [source.value for source in rules.OWN])
         for name in bare:

@@ -23,7 +23,6 @@ from substrate.store.derived import change_count
 LABEL: Final = "Quarantine"
 MEMORIES_A_PAGE: Final = 200
 IDS_AT_ONCE: Final = 50
-NAMES_LINK: Final = "MENTIONS"
 
 _FITS: Final = (
     "($source = '' OR {0}.source = $source OR {0}.closed_source = $source) "
@@ -64,7 +63,7 @@ RESOLVED: Final = Query(
 """What was inferred to be resolved by some memories, and when."""
 MENTIONED: Final = Query(
     "quarantine_mentioned",
-    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = '{NAMES_LINK}' "
+    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = 'MENTIONS' "
     "AND m.version > 1 RETURN DISTINCT m.id, e.created_at",
 )
 NAMES_OF: Final = Query("quarantine_names_of", f"{_THOSE} RETURN n.id, n.name")

@@ -213,7 +213,6 @@ async def _read(context: JobContext, policy: Policy, at: Position, policies: Seq
 
 
 def _after(policy: Policy, policies: Sequence[Policy]) -> str | None:
-    """Where the next policy begins; None after the last."""
     is_last = not any(each.name > policy.name for each in policies)
     return None if is_last else Position(policy.name, -1, None).text()
 
