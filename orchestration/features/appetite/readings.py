@@ -82,7 +82,7 @@ def read_readings(facts: Facts) -> Appetite:
     weighed = [_Weighed(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
     work = sorted(weighed, key=lambda each: (-each.amount, -each.memory.valid_at, each.memory.id))
     open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
-    contexts = (*islice(_goals(facts), GOALS_SHOWN), *open_work, *facts.mentioned)
+    contexts = (*_goals(facts)[:GOALS_SHOWN], *open_work, *facts.mentioned)
     readings = (
         _tension(work), _hunger(facts), _pain(facts), _drives(facts), _due(due, facts), _context(facts),
         _revaluations(facts),
@@ -133,13 +133,9 @@ def _pull(memory: Stirring, facts: Facts) -> float:
     energy = memory.energy
     if facts.half_lives is not None:
         energy = effective_energy(energy, state, facts.now - memory.valid_at, facts.half_lives)
-    return pull(energy, state) * (1.0 if _is_of(memory.speaker, facts.citizen_id) else OTHER_PERSON_SHARE)
-
-
-def _is_of(speaker: str | None, citizen_id: str) -> bool:
-    """Whether the words are known to be those of the citizen: of a person by another name they may be or not."""
-    name = (speaker or "").lower()
-    return not name or name in ASKING or name == citizen_id.lower()
+    name = (memory.speaker or "").lower()
+    is_own = not name or name in ASKING or name == facts.citizen_id.lower()
+    return pull(energy, state) * (1.0 if is_own else OTHER_PERSON_SHARE)
 
 
 def _tension(work: Sequence[_Weighed]) -> Reading:
@@ -219,7 +215,7 @@ def _due(due: Sequence[Due], facts: Facts) -> Reading:
 
 def _context(facts: Facts) -> Reading:
     """What is new since the last stream and touches a goal, whoever wrote it; not what the goal was read from."""
-    goals = list(_goals(facts))
+    goals = _goals(facts)
     if not goals:
         return _reading("context", 0.0, "it has no goal that something could touch")
     since = _last_at(facts) or 0
@@ -247,10 +243,10 @@ def _touched_goal(memory: Stirring, goals: Iterable[str]) -> str | None:
     return None
 
 
-def _goals(facts: Facts) -> Iterator[str]:
+def _goals(facts: Facts) -> list[str]:
     """The goal of the state, and other open goals that its memories tell."""
     told = [source.name for source in facts.state.sources if source.field == "goal"]
-    yield from dict.fromkeys([*([facts.state.goal] if facts.state.goal else []), *told])
+    return list(dict.fromkeys([*filter(None, [facts.state.goal]), *told]))
 
 
 def _revaluations(facts: Facts) -> Reading:
@@ -342,20 +338,18 @@ def most_due(due: Sequence[Due]) -> float:
 
 def read_plans(memories: Iterable[Stirring], now: Instant, zone: tzinfo) -> list[Plan]:
     """What the memories plan. It is the same at any moment of one day in this zone."""
-    return [plan for memory in memories for plan in _plans(memory, now, zone)]
-
-
-def _plans(memory: Stirring, now: Instant, zone: tzinfo) -> Iterator[Plan]:
-    if memory.kind == "planned":
-        yield Plan(memory, Period(memory.valid_at, memory.valid_at))
-        return
-    if memory.kind not in ("said", "rule") or memory.work == ResolutionState.RESOLVED.value:
-        return
-    text = memory.rule or memory.text if memory.kind == "rule" else memory.text
-    is_work = memory.kind == "rule" or memory.goal is not None or memory.work is not None
-    said, moment = (to_datetime(each).astimezone(zone) for each in (memory.valid_at, now))
-    for planned in read_planned_times(text, said, moment, is_work=is_work):
-        yield Plan(memory, planned.period, planned.recurring)
+    plans: list[Plan] = []
+    for memory in memories:
+        is_rule = memory.kind == "rule"
+        if memory.kind == "planned":
+            plans.append(Plan(memory, Period(memory.valid_at, memory.valid_at)))
+        elif (is_rule or memory.kind == "said") and memory.work != ResolutionState.RESOLVED.value:
+            text = memory.rule or memory.text if is_rule else memory.text
+            is_work = is_rule or memory.goal is not None or memory.work is not None
+            said, moment = (to_datetime(each).astimezone(zone) for each in (memory.valid_at, now))
+            for planned in read_planned_times(text, said, moment, is_work=is_work):
+                plans.append(Plan(memory, planned.period, planned.recurring))
+    return plans
 
 
 HUNGRY: Final = 0.7

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orchestration.appraisal.names import name_language
 from orchestration.appraisal.self_statements import read_relations, read_statements
@@ -115,14 +115,11 @@ async def read_identity_diff(citizen_id: CitizenId, asked: Between, deps: Deps, 
             f"`from` ({asked.from_time:%Y-%m-%d %H:%M}) is after `to` ({end:%Y-%m-%d %H:%M})",
             remedy="Send the earlier moment as `from`.",
         )
-    moments = (asked.from_time, asked.to_time)
-    questions = [
-        WhoIs(citizen_id=citizen_id, as_of_time=moment, known_at=asked.known_at, limit=MOST_COMPARED)
-        for moment in moments
-    ]
-    before, after = await asyncio.gather(
-        *(_read_page(question, _page_start(question, now), deps, now) for question in questions)
-    )
+    pages = []
+    for moment in (asked.from_time, asked.to_time):
+        question = WhoIs(citizen_id=citizen_id, as_of_time=moment, known_at=asked.known_at, limit=MOST_COMPARED)
+        pages.append(_read_page(question, _page_start(question, now), deps, now))
+    before, after = await asyncio.gather(*pages)
     notes = [*asked.notes, *(f"at `from`: {note}" for note in before.notes)]
     notes += [f"at `to`: {note}" for note in after.notes]
     full = any(len(one.entities) == MOST_COMPARED or len(one.values) == MOST_COMPARED for one in (before, after))
@@ -143,11 +140,8 @@ _BEFORE, _AFTER = 90, 70
 """How many characters before and after a name may say what the person is to the citizen."""
 
 
-class _Said(NamedTuple):
-    """A statement of the citizen, and the memory with it."""
-
-    value: str
-    memory_id: str
+type _Said = tuple[str, str]
+"""A statement of the citizen, and the id of the memory with it."""
 
 
 async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit: int) -> dict[str, Any]:
@@ -159,12 +153,12 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     names = () if name is None else (name.value, name.value.split()[0])
     speakers = _speakers(citizen_id, *names)
     statements = _statements(stated, "role", speakers) or _statements(stated, "hint", speakers)
-    voice = store.OwnVoice(
-        (Source.CITIZEN.value, Source.INGESTION.value),
-        speakers,
-        tuple(sorted(ROLES)),
-        tuple(f"{word} " for word in Language.gather("names.my")),
-    )
+    voice: store.OwnVoice = {
+        "own_sources": [Source.CITIZEN.value, Source.INGESTION.value],
+        "own_speakers": speakers,
+        "roles": sorted(ROLES),
+        "possessives": [f"{word} " for word in Language.gather("names.my")],
+    }
     selves = set(map(name_key, (citizen_id, *names)))
     rows, entity, values, periods = await asyncio.gather(
         store.read_people(target, scope, voice),
@@ -175,38 +169,37 @@ async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit
     people = rank_people(rows, selves)[:limit]
     role = None
     if statements:
-        same = [one.memory_id for one in statements if one.value.lower() == statements[0].value.lower()]
-        role = Told(value=statements[0].value, memory_ids=tuple(dict.fromkeys(same)))
+        first, _ = statements[0]
+        same = [memory_id for value, memory_id in statements if value.lower() == first.lower()]
+        role = Told(value=first, memory_ids=tuple(dict.fromkeys(same)))
     told: dict[str, Any] = {"name": name, "role": role, "self_entity": entity}
     return {**told, "people": people, "values": values, "temperament": summarise(periods)}
 
 
-def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:
+def _speakers(citizen_id: str, *names: str) -> list[str]:
     """The speakers whose words are the citizen's own, in lower case."""
-    return tuple(sorted({*ASKING, citizen_id.lower(), *(name.lower() for name in names)}))
+    return sorted({*ASKING, citizen_id.lower(), *map(str.lower, names)})
 
 
 def _statements(stated: Sequence[store.Stated], kind: str, speakers: Sequence[str]) -> list[_Said]:
     """What the citizen said of itself, the latest first; not what others, tools or notes say."""
-    own = (
-        text
-        for text in stated
-        if (text.speaker is None and text.source == Source.CITIZEN)
-        or (text.speaker is not None and text.speaker.lower() in speakers)
-    )
-    said = ((text.memory_id, statement) for text in own for statement in reversed(read_statements(text.text)))
-    return [_Said(statement.value, memory_id) for memory_id, statement in said if statement.kind == kind]
+    said: list[_Said] = []
+    for text in stated:
+        by_itself = text.speaker is None and text.source == Source.CITIZEN
+        if by_itself or (text.speaker is not None and text.speaker.lower() in speakers):
+            told = reversed(read_statements(text.text))
+            said += [(statement.value, text.memory_id) for statement in told if statement.kind == kind]
+    return said
 
 
 def latest_name(said: Sequence[_Said]) -> Told | None:
     """The name said last; a longer one that begins with it is the same name."""
     if not said:
         return None
-    key = name_key(said[0].value)
-    begun = f"{key} "
-    same = [one for one in said if begun.startswith(f"{name_key(one.value)} "[: len(begun)])]
-    full = max(same, key=lambda one: len(one.value), default=said[0])
-    return Told(value=full.value, memory_ids=tuple(dict.fromkeys(one.memory_id for one in same)))
+    begun = f"{name_key(said[0][0])} "
+    same = [one for one in said if begun.startswith(f"{name_key(one[0])} "[: len(begun)])]
+    full, _ = max(same, key=lambda one: len(one[0]), default=said[0])
+    return Told(value=full, memory_ids=tuple(dict.fromkeys(memory_id for _, memory_id in same)))
 
 
 def rank_people(rows: Sequence[store.PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:

@@ -253,6 +253,13 @@ def compare_identities(before: Identity, after: Identity) -> IdentityDiff:
         earlier = then.get(key)
         if earlier is not None and earlier.relation != person.relation:
             relations.append(RelationChange(name=person.name, before=earlier.relation, after=person.relation))
+    temperament: dict[str, float] = {}
+    if before.temperament is not None and after.temperament is not None:
+        earlier_shares, shares = before.temperament.emotions, after.temperament.emotions
+        shifts = {one: shares.get(one, 0.0) - earlier_shares.get(one, 0.0) for one in {*earlier_shares, *shares}}
+        for one, shift in sorted(shifts.items(), key=lambda item: (-abs(round(item[1], 4)), item[0])):
+            if abs(round(shift, 4)) >= SMALLEST_SHIFT:
+                temperament[one] = round(shift, 4)
     return IdentityDiff(
         citizen_id=after.citizen_id,
         from_time=before.as_of_time,
@@ -265,7 +272,7 @@ def compare_identities(before: Identity, after: Identity) -> IdentityDiff:
         attachments=tuple(_shifts(before, after)),
         values_new=_only_in(after.values, before.values),
         values_ended=_only_in(before.values, after.values),
-        temperament=_temperament(before.temperament, after.temperament),
+        temperament=temperament,
     )
 
 
@@ -302,12 +309,3 @@ def _mentions(entities: Iterable[IdentityEntity]) -> Counter[str]:
 def _only_in(values: Sequence[Value], others: Sequence[Value]) -> tuple[Value, ...]:
     known = {value.rule for value in others}
     return tuple(value for value in values if value.rule not in known)
-
-
-def _temperament(before: Temperament | None, after: Temperament | None) -> dict[str, float]:
-    if before is None or after is None:
-        return {}
-    emotions = sorted({*before.emotions, *after.emotions})
-    shifts = {one: round(after.emotions.get(one, 0.0) - before.emotions.get(one, 0.0), 4) for one in emotions}
-    large = (one for one in emotions if abs(shifts[one]) >= SMALLEST_SHIFT)
-    return {one: shifts[one] for one in sorted(large, key=lambda one: -abs(shifts[one]))}

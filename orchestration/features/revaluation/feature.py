@@ -10,7 +10,7 @@ from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.feature import Feature
 from orchestration.features.revaluation import queries as store
 from orchestration.features.revaluation import rules
-from orchestration.features.revaluation.queries import TEXT_READ, Asked, LowMemory, Place, Stamp, forget_stamps
+from orchestration.features.revaluation.queries import TEXT_READ, Asked, LowMemory, Stamp, forget_stamps
 from orchestration.features.revaluation.rules import correction
 from orchestration.features.revaluation.values import (
     Draw,
@@ -67,14 +67,13 @@ async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[L
     places = await store.count_places(graph)
     begin = rules.first_place(seed, places)
     low: list[LowMemory] = []
-    for stretch in (Place(begin, 2**53), Place(-1, begin)):
-        place = stretch
+    for after, last in ((begin, 2**53), (-1, begin)):
         while len(low) < MOST_READ:
-            page = await store.read_low(graph, place, now, below=rules.LOW, things=rules.THINGS)
+            page = await store.read_low(graph, after, last, now, below=rules.LOW, things=list(rules.THINGS))
             if not page:
                 break
             low += page
-            place = place._replace(after=page[-1].internal_id)
+            after = page[-1].internal_id
             await rest()
     return low
 

@@ -88,13 +88,6 @@ class Stamp(NamedTuple):
     because: str | None = None
 
 
-class Place(NamedTuple):
-    """A stretch of internal ids, after the first up to the last."""
-
-    after: int
-    last: int
-
-
 async def count_places(graph: Graph) -> int:
     """How many nodes there are, which is about the highest internal id. Raises GraphMissing."""
     rows = await graph.read(LAST_NODE)
@@ -102,11 +95,11 @@ async def count_places(graph: Graph) -> int:
 
 
 async def read_low(
-    graph: Graph, place: Place, at: Instant, *, below: float, things: Sequence[str]
+    graph: Graph, after: int, last: int, at: Instant, **wanted: float | Sequence[str]
 ) -> list[LowMemory]:
-    """The next memories of the stretch with an importance `below` that or none, which are none of the `things`."""
-    values = {"at": at, "open": END_OF_TIME, "below": below, "things": list(things), "rows": ROWS_A_PAGE}
-    rows = await graph.read(LOW_PAGE, after=place.after, last=place.last, **values)
+    """The next memories of a stretch of internal ids with an importance `below` that or none, but no `things`."""
+    values = {"at": at, "open": END_OF_TIME, "rows": ROWS_A_PAGE, **wanted}
+    rows = await graph.read(LOW_PAGE, after=after, last=last, **values)
     return [LowMemory._make((*row[:5], row[5] or "")) for row in rows]
 
 

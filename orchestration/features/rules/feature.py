@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
@@ -262,12 +262,18 @@ async def _keep(
     speaking = [finding for finding in findings if rules.speaks(finding)][: store.MOST_CHECKS]
     if own is None or not speaking:
         return
-    checks: list[store.NewCheck] = []
+    checks: list[dict[str, Any]] = []
+    action_key = _action_key(request.action)
     for finding in speaking:
         memory, overridden = finding.rule.memories[0], finding.rule.key in decided.overridden
+        check = {"rule_id": memory.memory_id, "graph": str(memory.key), "action_key": action_key}
         blocked = rules.blocks(finding) and not overridden
-        key = _action_key(request.action)
-        checks.append(store.NewCheck(memory.memory_id, memory.key, key, request.action, blocked, overridden))
+        fate = {
+            "blocked": int(blocked),
+            "overridden": int(overridden),
+            "action": request.action[: store.ACTION_KEPT],
+        }
+        checks.append({**check, **fate, "key": f"{memory.key} {memory.memory_id} {action_key}"})
     try:
         await store.keep_checks(own.graph, checks, at=view.now, since=view.now - DAY)
     except GraphMissing:

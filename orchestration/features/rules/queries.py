@@ -104,28 +104,6 @@ class StoredCheck(NamedTuple):
     blocked_at: Instant
 
 
-class NewCheck(NamedTuple):
-    """A check to keep: by the memory of a rule, and what became of the action."""
-
-    rule_id: str
-    graph: GraphKey
-    action_key: str
-    action: str
-    blocked: bool
-    overridden: bool
-
-    def values(self) -> dict[str, Any]:
-        return {
-            "rule_id": self.rule_id,
-            "graph": str(self.graph),
-            "action_key": self.action_key,
-            "key": f"{self.graph} {self.rule_id} {self.action_key}",
-            "action": self.action[:ACTION_KEPT],
-            "blocked": int(self.blocked),
-            "overridden": int(self.overridden),
-        }
-
-
 async def read_rules(target: GraphTarget, scope: Scope, embedding: Sequence[float] | None) -> list[StoredRule]:
     """The memories of a graph with a rule in the scope, the newest first, at most `MOST_RULES`."""
     query = RULES_THEN if target.past else RULES_NOW
@@ -156,9 +134,12 @@ async def read_checks(graph: Graph) -> list[StoredCheck]:
     return checks
 
 
-async def keep_checks(graph: Graph, checks: Sequence[NewCheck], *, at: Instant, since: Instant) -> None:
-    """Keep checks; a streak of blocks goes on where the one before was after `since`. The oldest are dropped."""
-    rows = await graph.write(KEEP_CHECKS, checks=[check.values() for check in checks], at=at, since=since)
+async def keep_checks(graph: Graph, checks: Sequence[Mapping[str, Any]], *, at: Instant, since: Instant) -> None:
+    """Keep checks, as the properties of their nodes and what is added to the counts. The oldest are dropped.
+
+    A streak of blocks goes on where the one before was after `since`.
+    """
+    rows = await graph.write(KEEP_CHECKS, checks=list(checks), at=at, since=since)
     too_many = int(rows[0][0]) - MOST_CHECKS if rows else 0
     if too_many > 0:
         await graph.write(DROP_CHECKS, rows=too_many)

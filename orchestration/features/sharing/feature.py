@@ -47,7 +47,7 @@ from schemas.commands import (
     WriteReceipt,
 )
 from schemas.errors import Conflict, Fault, InvalidRequest, NotAuthor, NotFound, StoreTimeout
-from schemas.memory import Contest, GraphKey, Level, ResolutionState, SharedFrom, Source, graph_fields, level_of
+from schemas.memory import GraphKey, Level, ResolutionState, SharedFrom, Source, graph_fields, level_of
 from schemas.operation import Asked, Called, May, Need, Operation, group
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Scope, open_end, to_datetime
@@ -106,6 +106,9 @@ async def share(request: Share, writer: Writer, deps: Deps, now: Instant) -> Sha
     if isinstance(done, WriteReceipt):
         return done
     links, left = await _copy_links(flow, copying) if request.with_links else ([], [])
+    scope, is_own = Scope.current(now), request.from_level is Level.N1
+    of_copy = await store.read_contests(flow.target, [copying.id], scope)
+    of_original = {} if is_own else await store.read_contests(flow.source, [request.id], scope)
     return Shared(
         command_id=copying.command_id,
         status=done[0],
@@ -115,7 +118,7 @@ async def share(request: Share, writer: Writer, deps: Deps, now: Instant) -> Sha
         shared_from=copying.origin,
         links=tuple(links),
         left=tuple(left),
-        contested=await _contests(flow, copying),
+        contested=(*of_original.get(request.id, ()), *of_copy.get(copying.id, ())),
     )
 
 
@@ -188,18 +191,6 @@ async def _copy_links(flow: _Flow, copying: Copying) -> tuple[list[str], list[st
         elif receipt.status == "stored" and not receipt.duplicate:
             copied.append(str(receipt.id))
     return copied, left[:MOST_LEFT]
-
-
-async def _contests(flow: _Flow, copying: Copying) -> tuple[Contest, ...]:
-    """Who contests the copy, and on a shared level the original."""
-    scope = Scope.current(flow.now)
-    contests = (await store.read_contests(flow.target, [copying.id], scope)).get(copying.id, ())
-    if flow.request.from_level is Level.N1:
-        return contests
-    return (
-        *(await store.read_contests(flow.source, [flow.request.id], scope)).get(flow.request.id, ()),
-        *contests,
-    )
 
 
 def statement_id(memory_id: str, citizen_id: str) -> str:
