@@ -32,7 +32,7 @@ import orjson
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.features.feedback.feature import tell
-from orchestration.features.imagination.feature import imagine
+from orchestration.features.imagination.flow import imagine
 from orchestration.features.imagination.values import Imagine
 from orchestration.features.mirror.folder import Folder
 from orchestration.features.sharing.feature import share

@@ -44,7 +44,7 @@ from benchmarks.datasets import load_locomo
 from benchmarks.energy import store
 from orchestration.appraisal.feelings import read_reply
 from orchestration.features.imagination import formulas
-from orchestration.features.imagination.feature import THINGS
+from orchestration.features.imagination.flow import THINGS
 from orchestration.features.imagination.formulas import brier
 from orchestration.features.imagination.values import Imagination
 from orchestration.writing.appraised_rows import replied_to

@@ -13,7 +13,7 @@ from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.features.contexts.feature import read_agent_log, write_context
 from orchestration.features.contexts.values import AgentLogQuery, WriteContext
-from orchestration.features.imagination.feature import imagine, list_predictions
+from orchestration.features.imagination.flow import imagine, list_predictions
 from orchestration.features.imagination.values import Imagine, PredictionQuery
 from orchestration.features.replay.flow import list_streams, replay
 from orchestration.features.rules.feature import check_rules

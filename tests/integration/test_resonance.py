@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
-from orchestration.features.imagination.feature import imagine
+from orchestration.features.imagination.flow import imagine
 from orchestration.features.imagination.values import Imagine
 from orchestration.mind.state import change_state
 from orchestration.resonance.ask import resonate
