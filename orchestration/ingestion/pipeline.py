@@ -39,7 +39,7 @@ from schemas.errors import Conflict, InvalidRequest
 from schemas.responses import IngestReport
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.names import graph_name
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 
 SHORT, TOGETHER = 20, 100
 """Chats of at most this many messages are stored this many at once."""

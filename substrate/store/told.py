@@ -29,9 +29,8 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.newest import find_newest
 from substrate.store.search import FoundRow
-from substrate.store.state_reads import read_each_for_state, read_for_state, state_query
+from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
@@ -241,15 +240,9 @@ async def lately_values(
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
+    values = {**scope.bounds(), **filter_values(filters), "open": list(states), "others": others}
     newest = await find_newest(target, scope, filters)
-    return {
-        **scope.bounds(),
-        **filter_values(filters),
-        "newest": newest.start,
-        "until": newest.end,
-        "open": list(states),
-        "others": others,
-    }
+    return {**values, "newest": newest.start, "until": newest.end}
 
 
 def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filters | None) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import GraphTarget
-from substrate.store.boundaries import holds_still
+from substrate.store.state_reads import holds_still
 from substrate.store.surroundings import read_surroundings
 
 

@@ -38,7 +38,7 @@ from schemas.temporal import Instant, Scope, to_datetime
 from substrate.graphs.graph import GraphTarget
 from substrate.language.languages import Language
 from substrate.language.text import name_key
-from substrate.store import records
+from substrate.store import reader
 
 MIN_COUNTED: Final = 64
 """At least this many of the most linked memories are examined: some of their links may have ended."""
@@ -74,7 +74,7 @@ async def _read_page(request: WhoIs, page: _PageStart, deps: Deps, now: Instant)
     notes, next_cursor = (*request.notes, *(view.notes if view.targets else ())), None
     target = view.targets.get(Level.N1)
     if target is not None:
-        known_at = min(scope.known.start, await records.read_clock(target.graph, now))
+        known_at = min(scope.known.start, await reader.read_clock(target.graph, now))
         pool = max(MIN_COUNTED, 4 * (shown_before + request.limit))
         ranked = await store.read_entities(
             target, scope, after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool

@@ -42,7 +42,7 @@ from substrate.graphs.graph import Graph
 from substrate.language.text import name_key, stems
 from substrate.store.naming import SELF_TYPE
 from substrate.store.surroundings import read_spoken
-from substrate.store.work_links import RESOLVED_BY
+from substrate.store.threads import RESOLVED_BY
 
 THINGS: Final = frozenset((*(kind.value for kind in Kind), "Session", SELF_TYPE))
 """Types of what episodes are about: no episodes themselves."""

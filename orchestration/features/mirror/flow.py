@@ -44,7 +44,7 @@ from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope
 from substrate.graphs.graph import Graph
 from substrate.language.text import count_of
-from substrate.store import archive, reader, records, rows
+from substrate.store import archive, reader, rows
 
 ATOMS_A_READ: Final = 100
 """Files are read together until they have this many memories."""
@@ -101,7 +101,7 @@ async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_
     """What its mirror shows now. Raises NotFound where nothing is stored."""
     graph = await deps.existing_graph(of.key, of.citizen_id)
     memories, made_count = await _counts(graph)
-    clock = await records.read_clock(graph, now)
+    clock = await reader.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))
     made = await store.read_made_tags(graph, rest) if made_count else {}
     keys = [
@@ -362,7 +362,7 @@ async def is_in_step(of: MirrorOf, deps: Deps, directory: Path, now: Instant) ->
             return False
         with root.open(of.folder) as folder:
             marker = read_marker(folder)
-    clock = await records.read_clock(graph, now)
+    clock = await reader.read_clock(graph, now)
     counts = await _counts(graph)
     return marker.clock == clock and counts == (marker.memories, marker.made_tags) and now < marker.changes_at
 

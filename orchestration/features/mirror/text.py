@@ -24,7 +24,7 @@ from orchestration.features.mirror.queries import LABEL_READ
 from schemas.commands import Command, Correct, Remember, Retract
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.bitemporal import Record
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
 
 NEW: Final = "new"
 """The id of an atom that a person adds: `## [new] Name`."""

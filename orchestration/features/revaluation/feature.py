@@ -28,7 +28,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import read_stamp
 from substrate.inference.language.model import LanguageModel, ModelRequest
-from substrate.store import records, rows
+from substrate.store import reader, rows
 from substrate.store.kept import Kept
 
 MOST_READ: Final = 50_000
@@ -56,7 +56,7 @@ async def draw_memories(
         asked = await store.read_asked(graph)
         low = await _read_low(graph, now, seed, rest)
         chosen = rules.draw(low, asked, seed=seed, count=count)
-        seen = [await records.read_memory(graph, memory.id, Scope.current(now)) for memory in chosen]
+        seen = [await reader.read_memory(graph, memory.id, Scope.current(now)) for memory in chosen]
     except GraphMissing:
         return []
     nodes = [rows.node(each.row, Level.N1) for each in seen if each.row is not None]
@@ -143,7 +143,7 @@ async def _judge_one(
 
 async def _read_now(graph: Graph, memory_id: str, now: Instant) -> ConsciousnessNode | None:
     try:
-        seen = await records.read_memory(graph, memory_id, Scope.current(now))
+        seen = await reader.read_memory(graph, memory_id, Scope.current(now))
     except GraphMissing:
         return None
     return None if seen.row is None else rows.node(seen.row, Level.N1)

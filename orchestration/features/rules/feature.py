@@ -40,7 +40,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred
 from substrate.language.text import words
 from substrate.store.kept import Kept
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 
 DAY: Final = 86_400_000_000
 """A block counts for this many microseconds towards an override."""

@@ -56,11 +56,10 @@ from substrate.bitemporal import Record
 from substrate.connection.together import together
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.store import reader, records, transactions
+from substrate.store import reader, transactions
 from substrate.store.changesets import LinkEnds, RecordSelection
 from substrate.store.derived import CONTESTS, COPIES_AT_ONCE, STATEMENT, STATEMENT_ID, read_copies
-from substrate.store.rows import record
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import record, shown_name
 
 EVERY: Final = RecordSelection(BEGINNING_OF_TIME, every=True)
 MOST_LEFT: Final = 20
@@ -396,7 +395,7 @@ async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant
     if key == Level.N1:
         raise InvalidRequest("level: agreement is about what is shared: N2 or N3")
     graph, scope = await deps.graph_if_any(key, None), Scope.current(now)
-    found = None if graph is None else await records.read_memory(graph, memory_id, scope)
+    found = None if graph is None else await reader.read_memory(graph, memory_id, scope)
     if graph is None or found is None or found.row is None:
         raise NotFound(f"there is no memory {memory_id} in {key} now")
     memory = record(found.row)

@@ -44,7 +44,7 @@ from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.store import reader, transactions
 from substrate.store.changesets import RecordSelection
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 from substrate.store.rows import StoredReceipt
 
 COMMANDS_AT_ONCE: Final = 25
