@@ -84,13 +84,16 @@ async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: D
     )
     shared = [each for level, each in view.targets.items() if level is not Level.N1]
     target, since = view.targets.get(Level.N1), 0 if last is None else last.at
-    notes = (*request.notes, *view.notes)
+    notes, mentioned = (*request.notes, *view.notes), list[str]()
     try:
         own, fresh = await asyncio.gather(
             read_stirring(target, scope, deps),
             asyncio.gather(*(store.read_fresh(each, scope, since, citizen_id) for each in shared)),
         )
-        mentioned = await _read_mentioned(target, scope, own)
+        newest = [each.id for each in own if each.kind == "said"][:NAMED_BY]
+        if target is not None and newest:  # whom and what they name, without the roles of a chat
+            named = await read_surroundings(target, scope, shown=newest, named=[])
+            mentioned = [name for name in named.names if name.lower() not in ROLES]
     except (GraphMissing, StoreTimeout, Fault):
         own, fresh, mentioned = [], [], []
         notes = (*notes, "what may wake the citizen was not read in time")
@@ -120,15 +123,6 @@ async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) ->
     if target is None:
         return []
     return await store.read_own(target, scope, deps.half_lives, others=OTHERS)
-
-
-async def _read_mentioned(target: GraphTarget | None, scope: Scope, own: Sequence[store.Stirring]) -> list[str]:
-    """Whom and what the newest memories of the citizen name, without the roles of a chat."""
-    newest = [each.id for each in own if each.kind == "said"][:NAMED_BY]
-    if target is None or not newest:
-        return []
-    named = await read_surroundings(target, scope, shown=newest, named=[])
-    return [name for name in named.names if name.lower() not in ROLES]
 
 
 async def pressure_now(

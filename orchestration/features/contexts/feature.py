@@ -26,7 +26,7 @@ from orchestration.features.contexts.values import (
 )
 from orchestration.writing import atomic, command_rows, mentions, receipts, restatements
 from orchestration.writing.changes import Refusal
-from orchestration.writing.mentions import Mentions, Writing
+from orchestration.writing.mentions import Writing
 from schemas.base import CitizenId
 from schemas.commands import Command, Remember, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, errors_by_slug
@@ -123,11 +123,9 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
 async def _written_before(sent: _Sent) -> ContextReceipt | None:
     """The receipt of a context that this command wrote. Raises Conflict when it said something else."""
     note = await store.read_note_of_command(sent.graph, sent.command_id)
-    if note is None:
-        return None
-    if note.digest != sent.digest():
+    if note is not None and note.digest != sent.digest():
         raise Conflict(OTHER_CONTENT, remedy="Give the other context a command_id of its own.")
-    return _shown_again(sent, note)
+    return None if note is None else _shown_again(sent, note)
 
 
 async def _same_episode(sent: _Sent) -> ContextReceipt | None:
@@ -184,7 +182,12 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     ids = {build.key_of(node.name): node.node_id for node in nodes}
     ids |= {node.node_id: node.node_id for node in nodes}
     linked = [found.link_to(writing, node.id) for node in context.nodes if node.id is not None]
-    given = context.edges or _told_edges(nodes, writing, found)
+    known = {node.node_id: node.name for node in nodes}
+    given = list(context.edges)
+    for deed in () if given else found.read_deeds(writing):
+        if deed.source in known and deed.target in known:
+            ends = {"source": known[deed.source], "target": known[deed.target]}
+            given.append(GivenEdge(**ends, relation_type=deed.relation_type))
     writer = sent.command.writer
     edges = [
         edge._replace(command=edge.command.with_writer(writer))
@@ -194,15 +197,6 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     sparse = build.sparse_warning(context, given)
     commands = [sent.command, *named, *linked, *(edge.command for edge in edges)]
     return _Built(commands, nodes, edges, () if sparse is None else (sparse,))
-
-
-def _told_edges(nodes: Sequence[WrittenNode], writing: Writing, found: Mentions) -> tuple[GivenEdge, ...]:
-    names = {node.node_id: node.name for node in nodes}
-    told = [deed for deed in found.read_deeds(writing) if deed.source in names and deed.target in names]
-    return tuple(
-        GivenEdge(source=names[deed.source], relation_type=deed.relation_type, target=names[deed.target])
-        for deed in told
-    )
 
 
 async def _apply(sent: _Sent, built: _Built, deps: Deps) -> WriteReceipt | None:

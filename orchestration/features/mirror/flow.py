@@ -475,15 +475,12 @@ async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Insta
     known: dict[str, Known] = {}
     for atom_id, version in wanted.items():
         atom = present.get(atom_id)
-        is_current = atom is not None and atom.version == version
-        base = atom if is_current else await _read_version(graph, atom_id, version)
+        base = atom
+        if atom is None or atom.version != version:
+            records = map(rows.record, await reader.history(graph, atom_id))
+            base = next((atom_of(record) for record in records if record.version == version), None)
         known[atom_id] = Known(base, None if atom is None else atom.version)
     return known
-
-
-async def _read_version(graph: Graph, atom_id: str, version: int | None) -> Atom | None:
-    records = list(map(rows.record, await reader.history(graph, atom_id)))
-    return next((atom_of(record) for record in records if record.version == version), None)
 
 
 async def apply_edits(edits: Sequence[Edit], deps: Deps, now: Instant) -> list[WriteReceipt]:

@@ -310,7 +310,12 @@ def summary(atoms: Sequence[Atom]) -> dict[str, object]:
 
 def render_head(bundle: Bundle, of: MirrorOf, fields: Mapping[str, object]) -> str:
     """Front matter, title and ways to other pages. `fields` are the times and the felt metadata of its atoms."""
-    tags = dict.fromkeys(_property_tag(tag) for atom in bundle.atoms for tag in atom.tags)
+    tags: dict[str, None] = {}
+    for tag in (tag for atom in bundle.atoms for tag in atom.tags):
+        # As Obsidian takes it: without spaces, and not of digits alone.
+        kept = "".join(char if char.isalnum() or char in "-_/" else "-" for char in tag).strip("-/")
+        if any(not char.isdigit() for char in kept):
+            tags[kept] = None
     front = {
         **of.front(),
         **({} if bundle.bucket is None else {"bucket": bundle.bucket}),
@@ -319,17 +324,11 @@ def render_head(bundle: Bundle, of: MirrorOf, fields: Mapping[str, object]) -> s
         "page": bundle.page,
         "memories": len(bundle.atoms),
         **fields,
-        "tags": [tag for tag in tags if tag][:ATOMS_A_FILE],
+        "tags": list(tags)[:ATOMS_A_FILE],
     }
     ways = [("Index", INDEX), ("before", bundle.before), ("after", bundle.after)]
     line = " · ".join(f"[{words}]({relative(path)})" for words, path in ways if path is not None)
     return f"---\n{render_block(front)}---\n\n# {_title(bundle.title)}\n\n{line}\n"
-
-
-def _property_tag(tag: str) -> str:
-    """A tag as Obsidian takes it: without spaces, and not of digits alone."""
-    kept = "".join(char if char.isalnum() or char in "-_/" else "-" for char in tag).strip("-/")
-    return kept if any(not char.isdigit() for char in kept) else ""
 
 
 def _title(text: str) -> str:

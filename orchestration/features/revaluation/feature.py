@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from orchestration.dependencies import Deps, Rest, no_rest
@@ -120,7 +121,10 @@ async def judge(
 async def _judge_one(
     judgement: Judgement, graph: Graph | None, deps: Deps, now: Instant, *, citizen_id: str, prepare: Prepare
 ) -> JudgementOutcome:
-    node = None if graph is None else await _read_now(graph, judgement.id, now)
+    seen = None
+    with suppress(GraphMissing):
+        seen = None if graph is None else await reader.read_memory(graph, judgement.id, Scope.current(now))
+    node = None if seen is None or seen.row is None else rows.node(seen.row, Level.N1)
     if node is None:
         detail = f"there is no memory {judgement.id} of {citizen_id} that holds now"
         return JudgementOutcome(id=judgement.id, status="refused", problem="not-found", detail=detail)
@@ -139,14 +143,6 @@ async def _judge_one(
         told = {"problem": receipt.problem, "detail": "; ".join(receipt.faults)}
         return JudgementOutcome(id=judgement.id, status="refused", receipt=receipt, **told)
     return JudgementOutcome(id=judgement.id, status="revalued", receipt=receipt)
-
-
-async def _read_now(graph: Graph, memory_id: str, now: Instant) -> ConsciousnessNode | None:
-    try:
-        seen = await reader.read_memory(graph, memory_id, Scope.current(now))
-    except GraphMissing:
-        return None
-    return None if seen.row is None else rows.node(seen.row, Level.N1)
 
 
 async def propose(node: ConsciousnessNode, model: LanguageModel) -> Stamp:

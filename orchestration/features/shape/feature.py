@@ -157,7 +157,8 @@ MOST_PER_LEVEL: Final = 100
 async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
     """The three perspectives on a question. Raises NotFound for an unknown `id`, Unavailable without an answer."""
     sight = Sight(request, deps, now)
-    meaning = await sight.by_meaning()
+    by_meaning = deps.embedder.dimension > 0
+    meaning = await sight.resonate("likeness", query_text=request.query_text) if by_meaning else None
     nearest = _ordered(meaning)
     probe, shape = await sight.by_shape(nearest)
     emotion = _sought_emotion(request, nearest)
@@ -187,18 +188,12 @@ class Sight(NamedTuple):
     deps: Deps
     now: Instant
 
-    async def by_meaning(self) -> Resonances | None:
-        """What is nearest in meaning; None without an embedder."""
-        if not self.deps.embedder.dimension:
-            return None
-        return await self.resonate("likeness", query_text=self.request.query_text)
-
     async def by_shape(self, nearest: Sequence[Resonance]) -> tuple[str | None, Resonances | None]:
         """The memory named, else the first of the nearest that has a shape, and what has that; None for none."""
         named = self.request.id
         ids = [one.memory.node_id for one in nearest[:TRIED]] if named is None else [named]
         for memory_id in ids:
-            found = await resonate(self._asked(by="shape", id=memory_id), self.deps, self.now)
+            found = await self.ask(by="shape", id=memory_id)
             if TOO_LITTLE not in found.notes:
                 return memory_id, found
         return named, None
@@ -206,19 +201,14 @@ class Sight(NamedTuple):
     async def resonate(self, channel: str, **signal: Any) -> Resonances:
         """What resonates by one channel alone."""
         weights = Weights(**{name: float(name == channel) for name in CHANNELS})
-        return await resonate(self._asked(**signal, weights=weights, suppress_recent=False), self.deps, self.now)
+        return await self.ask(**signal, weights=weights, suppress_recent=False)
 
-    def _asked(self, **fields: Any) -> Resonate:
-        request = self.request
-        return Resonate(
-            citizen_id=request.citizen_id,
-            as_of_time=request.as_of_time,
-            known_at=request.known_at,
-            query_levels=request.query_levels,
-            filters=request.filters,
-            max_results_per_level=min(MOST_PER_LEVEL, 3 * request.each),
-            **fields,
-        )
+    async def ask(self, **fields: Any) -> Resonances:
+        """What resonates with these fields of a request, for whom and when this question is asked."""
+        names = {"citizen_id", "as_of_time", "known_at", "query_levels"}
+        fields |= {**self.request.model_dump(include=names), "filters": self.request.filters}
+        most = min(MOST_PER_LEVEL, 3 * self.request.each)
+        return await resonate(Resonate(**fields, max_results_per_level=most), self.deps, self.now)
 
 
 def share_out(ways: Sequence[Sequence[Resonance]], each: int) -> list[tuple[Resonance, ...]]:
