@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import batched
 from typing import Final, NamedTuple
 
@@ -13,7 +13,6 @@ from orchestration.features.tagging import queries as store
 from orchestration.features.tagging import rules
 from orchestration.features.tagging.queries import TextRow
 from orchestration.upkeep.job import Job, JobContext, Page
-from orchestration.writing.records import given_tags
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.language.text import word_language
@@ -128,8 +127,7 @@ class TagsJob(Job):
 
 def wants_tags(memory: TextRow) -> bool:
     """True for a text that its writer gave no tags. A session only holds what was said in it."""
-    content = {"tags": memory.tags, "unset": memory.unset}
-    return bool(memory.text.strip()) and memory.node_type != "Session" and not given_tags(content)
+    return bool(memory.text.strip()) and memory.node_type != "Session" and not memory.given
 
 
 async def _choose(
@@ -144,11 +142,17 @@ async def _choose(
         await asyncio.sleep(0)  # nine texts take milliseconds: requests go on between two memories
     counts = await known_counts.read({query for asked in queries.values() for query in asked.values()}, context)
     size = await store.count_memories(context.graph)
-    chosen = {}
+    chosen: dict[str, list[str]] = {}
+    asked: set[str] = set()
     for memory_id, possible in candidates.items():
         known = {key: counts[query] for key, query in queries[memory_id].items()}
         chosen[memory_id] = rules.choose_tags(possible, rules.Statistics(known, size))
-    return await _name(chosen, candidates, context)
+        asked |= rules.possible_given(chosen[memory_id], possible)
+    given = await store.read_given(context.graph, asked) if asked else {}
+    named: dict[str, tuple[MadeTag, ...]] = {}
+    for memory_id, keys in chosen.items():
+        named[memory_id] = tuple(rules.name_tag(key, candidates[memory_id][key], given) for key in keys)
+    return named
 
 
 async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[rules.Neighbour]]:
@@ -156,26 +160,10 @@ async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[
     if ids and context.deps.embedder.dimension:
         for row in await store.read_near(context.graph, ids, NEAREST, context.now):
             if row.memory.node_type != "Session":
-                tags = given_tags({"tags": row.memory.tags, "unset": row.memory.unset})
-                near[row.of].append(rules.Neighbour(row.likeness, rules.TextWithTags(row.memory.text, tags)))
+                told = rules.TextWithTags(row.memory.text, row.memory.given)
+                near[row.of].append(rules.Neighbour(row.likeness, told))
         await context.rest()
     return near
-
-
-async def _name(
-    chosen: Mapping[str, Sequence[str]],
-    candidates: Mapping[str, Mapping[str, rules.Candidate]],
-    context: JobContext,
-) -> dict[str, tuple[MadeTag, ...]]:
-    """The tags under the names of given ones where the graph has some."""
-    asked = {
-        name for memory_id, keys in chosen.items() for name in rules.possible_given(keys, candidates[memory_id])
-    }
-    given = await store.read_given(context.graph, asked) if asked else {}
-    named: dict[str, tuple[MadeTag, ...]] = {}
-    for memory_id, keys in chosen.items():
-        named[memory_id] = tuple(rules.name_tag(key, candidates[memory_id][key], given) for key in keys)
-    return named
 
 
 FEATURE: Final = Feature("tagging", jobs=(TagsJob(),))
