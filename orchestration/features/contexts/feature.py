@@ -14,7 +14,6 @@ from orchestration.dependencies import Deps
 from orchestration.feature import Feature
 from orchestration.features.contexts import commands as build
 from orchestration.features.contexts import queries as store
-from orchestration.features.contexts.queries import ContextNote, LogPosition, forget_notes, note_of, read_notes
 from orchestration.features.contexts.values import (
     AgentLog,
     AgentLogQuery,
@@ -149,7 +148,7 @@ async def _same_episode(sent: _Sent) -> ContextReceipt | None:
     return None
 
 
-def _shown_again(sent: _Sent, note: ContextNote) -> ContextReceipt:
+def _shown_again(sent: _Sent, note: store.ContextNote) -> ContextReceipt:
     """The receipt of a context that was written before; an import may have given its citizen another name."""
     receipt = {**note.receipt, "citizen_id": sent.context.citizen_id, "duplicate": True}
     return ContextReceipt(**receipt)
@@ -259,7 +258,7 @@ async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) 
         answered=answered,
         warnings=warnings,
     )
-    note = ContextNote(
+    note = store.ContextNote(
         sent.context_id,
         to_instant(receipt.created_at),
         sent.digest(),
@@ -290,9 +289,9 @@ async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps
     """
     graph = deps.graph(graph_name(Level.N1, citizen_id))
     exists = await deps.graphs.for_reading(graph.name)
-    after = LogPosition(END_OF_TIME, "")
+    after = store.LogPosition(END_OF_TIME, "")
     if query.cursor is not None:
-        after = LogPosition(*decode_cursor(query.cursor, int, str))
+        after = store.LogPosition(*decode_cursor(query.cursor, int, str))
     if query.context_id is not None and not (exists and await store.read_notes(graph, [query.context_id])):
         raise NotFound(f"{citizen_id} has written no context {query.context_id}")
     found = await store.read_logs(graph, query.context_id, after, query.limit + 1) if exists else []
@@ -314,9 +313,9 @@ async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps
 async def _forget(graph: Graph, ids: list[str]) -> Counter[str]:
     """Erase the edges of contexts, then their notes: by these a repeated erasure finds the edges."""
     removed: Counter[str] = Counter()
-    for note in await read_notes(graph, ids):
+    for note in await store.read_notes(graph, ids):
         removed += await erase_links(graph, list(note.ends), list(note.edges))
-    removed["context_notes"] += await forget_notes(graph, ids)
+    removed["context_notes"] += await store.forget_notes(graph, ids)
     return removed
 
 
@@ -340,7 +339,7 @@ FEATURE: Final = Feature(
             "context_notes",
             _forget,
             is_carried=True,
-            check=lambda properties: ContextReceipt(**note_of(properties).receipt),
+            check=lambda properties: ContextReceipt(**store.note_of(properties).receipt),
             as_known=as_created,
         ),
     ),

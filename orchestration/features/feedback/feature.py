@@ -15,7 +15,6 @@ from pydantic import Field
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
 from orchestration.features.feedback import queries as store
-from orchestration.features.feedback.queries import StoredFeedback, feedback_of, take_back_naming
 from orchestration.ranking.learned import (
     NOTHING_LEARNED,
     Learned,
@@ -57,7 +56,7 @@ async def tell(citizen_id: CitizenId, feedback: Feedback, deps: Deps, now: Insta
     graph = await deps.existing_graph(Level.N1, citizen_id)
     name = feedback.feedback_id or uuid4().hex
     pairs = tuple((pair.earlier, pair.later) for pair in feedback.not_changed)
-    stored = StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {}, pairs)
+    stored = store.StoredFeedback(name, now, feedback.asked_with(), feedback.used, feedback.wrong, {}, pairs)
     before = _find_before(await store.read_feedback(graph), stored)
     if before is not None:
         return record_of(before)
@@ -74,7 +73,7 @@ async def tell(citizen_id: CitizenId, feedback: Feedback, deps: Deps, now: Insta
     return record
 
 
-async def _keep(citizen_id: str, stored: StoredFeedback, graph: Graph) -> FeedbackRecord:
+async def _keep(citizen_id: str, stored: store.StoredFeedback, graph: Graph) -> FeedbackRecord:
     """Keep the feedback beside those that others keep meanwhile, and drop the oldest of too many."""
     for _ in range(_MAX_TRIES):
         seen = await store.read_feedback_at(graph)
@@ -89,7 +88,7 @@ async def _keep(citizen_id: str, stored: StoredFeedback, graph: Graph) -> Feedba
     raise Conflict(f"others keep changing the feedback of {citizen_id}", remedy="Try again in a moment.")
 
 
-def _find_before(told: Sequence[StoredFeedback], again: StoredFeedback) -> StoredFeedback | None:
+def _find_before(told: Sequence[store.StoredFeedback], again: store.StoredFeedback) -> store.StoredFeedback | None:
     """The feedback with the same id that was told before. Raises Conflict when it says something else."""
     before = next((one for one in told if one.id == again.id), None)
     if before is None:
@@ -182,7 +181,7 @@ async def learn_all(graph: Graph) -> Learned:
     return learn(list(map(lesson_of, await store.read_feedback(graph))))
 
 
-def lesson_of(told: StoredFeedback) -> Lesson:
+def lesson_of(told: store.StoredFeedback) -> Lesson:
     """The lesson of a stored feedback. Raises pydantic's ValidationError for one that none has."""
     fields = _StoredLesson.model_validate(told.lesson)
     return Lesson(fields.words, fields.used, fields.wrong, fields.pull, told.created_at, told.not_changed)
@@ -194,7 +193,7 @@ def stored_lesson(lesson: Lesson) -> dict[str, Any]:
     return {**weights, "wrong": list(lesson.wrong)}
 
 
-def record_of(told: StoredFeedback) -> FeedbackRecord:
+def record_of(told: store.StoredFeedback) -> FeedbackRecord:
     """The feedback as the answer shows it. Raises pydantic's ValidationError for one that nobody can tell."""
     pairs = [{"earlier": earlier, "later": later} for earlier, later in told.not_changed]
     said = {**told.question, "used": told.used, "wrong": told.wrong, "not_changed": pairs}
@@ -256,7 +255,7 @@ async def take_back(citizen_id: str, ids: Sequence[str] | None, deps: Deps, now:
 
 
 def _check(properties: Mapping[str, Any]) -> None:
-    feedback = feedback_of(properties)
+    feedback = store.feedback_of(properties)
     record_of(feedback)
     lesson_of(feedback)
 
@@ -287,7 +286,7 @@ FEATURE: Final = Feature(
         Kept(
             "Feedback",
             "feedback",
-            take_back_naming,
+            store.take_back_naming,
             is_carried=True,
             check=_check,
             as_known=as_created,

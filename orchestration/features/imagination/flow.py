@@ -13,9 +13,6 @@ from orchestration.dependencies import Deps
 from orchestration.features.imagination import formulas
 from orchestration.features.imagination import queries as store
 from orchestration.features.imagination.formulas import Case, Imagined, calibrate, score
-from orchestration.features.imagination.queries import (
-    StoredPrediction,
-)
 from orchestration.features.imagination.values import (
     Calibration,
     Imagination,
@@ -168,14 +165,14 @@ async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant)
     return kept
 
 
-def to_store(told: Imagination, request: Imagine, now: Instant) -> StoredPrediction:
+def to_store(told: Imagination, request: Imagine, now: Instant) -> store.StoredPrediction:
     """An imagination as the prediction that is kept of it. Only what is told is kept, no case."""
     asked: dict[str, Any] = {"action": request.action, "nodes": list(request.nodes), "feeling": request.emotion}
     shares = {"enough": told.enough, "results": told.results, "emotions": told.emotions}
-    return StoredPrediction(str(told.prediction_id), now, asked, shares)
+    return store.StoredPrediction(str(told.prediction_id), now, asked, shares)
 
 
-def shown(kept: StoredPrediction) -> Prediction:
+def shown(kept: store.StoredPrediction) -> Prediction:
     """A prediction as the answer shows it. Raises pydantic's ValidationError for one that nobody can keep."""
     prediction = Prediction(
         prediction_id=kept.id,
@@ -226,7 +223,7 @@ async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationSc
     return CalibrationScore(answered=found.answered, brier=found.brier, usual_brier=found.usual_brier)
 
 
-async def _read(citizen_id: str, deps: Deps) -> list[StoredPrediction]:
+async def _read(citizen_id: str, deps: Deps) -> list[store.StoredPrediction]:
     graph = await deps.graph_if_any(Level.N1, citizen_id)
     return [] if graph is None else await store.read_predictions(graph)
 

@@ -23,22 +23,10 @@ from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.mirror import folder as mirror_folder
 from orchestration.features.mirror import layout
 from orchestration.features.mirror import queries as store
+from orchestration.features.mirror import text as markdown
 from orchestration.features.mirror.folder import JOURNAL, MARKER, Folder, MirrorBusy
 from orchestration.features.mirror.layout import INDEX, Bundle, FileNote, Marker, MirrorOf, Plan
-from orchestration.features.mirror.text import (
-    NEW,
-    Atom,
-    Edit,
-    Edits,
-    Found,
-    Known,
-    Owner,
-    Refusal,
-    Written,
-    atom_of,
-    decide,
-    parse_file,
-)
+from orchestration.features.mirror.text import Atom, Edit, Edits, Found, Known, Refusal, Written
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope
@@ -91,7 +79,7 @@ class Snapshot(NamedTuple):
         found = await store.read_records(self.graph, ids, self.scope) if ids else []
 
         def render() -> list[tuple[Bundle, bytes]]:
-            atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
+            atoms = {atom.id: atom for atom in map(markdown.atom_of, map(rows.record, found))}
             return [(bundle, layout.render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
 
         return await asyncio.to_thread(render)
@@ -445,7 +433,7 @@ def read_folder(folder: Folder) -> ReadFolder:
 
 
 def _parse(path: str, text: str) -> Iterator[Found]:
-    parsed = parse_file(text)
+    parsed = markdown.parse_file(text)
     bucket, tag = map(parsed.front.get, ("bucket", "tag"))
     for section in parsed.sections:
         yield Found(
@@ -457,12 +445,13 @@ async def _decide(read: ReadFolder, deps: Deps, now: Instant) -> Edits:
     of = read.marker.of
     wanted = {each.section.atom.id: each.section.atom.version for each in read.found if not each.section.faults}
     wanted |= {atom_id: written.version for atom_id, written in read.missing.items()}
-    wanted.pop(NEW, None)
+    wanted.pop(markdown.NEW, None)
     graph = deps.graph(of.graph)
     if wanted and not await deps.graphs.for_reading(graph.name):
         raise NotFound(f"nothing was remembered for {of.name} yet", remedy="Its mirror outlived it.")
     known = await _read_known(graph, wanted, now) if wanted else {}
-    edits, refusals = decide(Owner(of.fields, read.marker.known_at), read.found, read.missing, known)
+    owner = markdown.Owner(of.fields, read.marker.known_at)
+    edits, refusals = markdown.decide(owner, read.found, read.missing, known)
     return Edits(edits, (*read.refusals, *refusals))
 
 
@@ -471,14 +460,14 @@ async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Insta
     present: dict[str, Atom] = {}
     for ids in batched(wanted, MEMORIES_A_READ):
         found = await store.read_records(graph, ids, Scope.current(now))
-        present |= {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
+        present |= {atom.id: atom for atom in map(markdown.atom_of, map(rows.record, found))}
     known: dict[str, Known] = {}
     for atom_id, version in wanted.items():
         atom = present.get(atom_id)
         base = atom
         if atom is None or atom.version != version:
             records = map(rows.record, await reader.history(graph, atom_id))
-            base = next((atom_of(record) for record in records if record.version == version), None)
+            base = next((markdown.atom_of(record) for record in records if record.version == version), None)
         known[atom_id] = Known(base, None if atom is None else atom.version)
     return known
 

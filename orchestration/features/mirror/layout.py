@@ -18,17 +18,9 @@ from urllib.parse import quote
 
 import orjson
 
+from orchestration.features.mirror import text as markdown
 from orchestration.features.mirror.queries import KeyRow
-from orchestration.features.mirror.text import (
-    Atom,
-    ShownLink,
-    anchor,
-    heading,
-    label,
-    render_atom,
-    render_block,
-    snippet,
-)
+from orchestration.features.mirror.text import Atom, ShownLink, label
 from schemas.collectives import owner_of
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
@@ -130,7 +122,7 @@ class Bundle(NamedTuple):
 
     @property
     def title(self) -> str:
-        return f"{snippet(self.source)}{f' ({self.page})' if self.page > 1 else ''}"
+        return f"{markdown.snippet(self.source)}{f' ({self.page})' if self.page > 1 else ''}"
 
 
 class Place(NamedTuple):
@@ -167,7 +159,7 @@ class Plan(NamedTuple):
         here, own = self.places[atom_id].path, self._targets(atom_id)
         shown: list[ShownLink] = []
         for kind, _, _, (path, atom) in own[:LINKS_SHOWN]:
-            fragment = f"#{quote(anchor(heading(atom.id, atom.label)), safe='')}"
+            fragment = f"#{quote(markdown.anchor(markdown.heading(atom.id, atom.label)), safe='')}"
             shown.append(ShownLink(kind, atom.label, fragment if path == here else f"{relative(path)}{fragment}"))
         return shown, max(0, len(own) - LINKS_SHOWN)
 
@@ -284,7 +276,7 @@ def render_bundle(plan: Plan, bundle: Bundle, of: MirrorOf, atoms: Mapping[str, 
     for key, atom in held:
         made_tags = {"made_tags": key.made_tags} if key.made_tags else {}
         whole = atom._replace(fields={**atom.fields, **made_tags})
-        parts.append(render_atom(whole, key.label, *plan.shown_links(key.id)))
+        parts.append(markdown.render_atom(whole, key.label, *plan.shown_links(key.id)))
     return "\n".join(parts).encode("utf-8", "replace")
 
 
@@ -328,7 +320,7 @@ def render_head(bundle: Bundle, of: MirrorOf, fields: Mapping[str, object]) -> s
     }
     ways = [("Index", INDEX), ("before", bundle.before), ("after", bundle.after)]
     line = " · ".join(f"[{words}]({relative(path)})" for words, path in ways if path is not None)
-    return f"---\n{render_block(front)}---\n\n# {_title(bundle.title)}\n\n{line}\n"
+    return f"---\n{markdown.render_block(front)}---\n\n# {_title(bundle.title)}\n\n{line}\n"
 
 
 def _title(text: str) -> str:
@@ -339,7 +331,7 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
     """The page from which everything is found: buckets, their tags, the files with their times."""
     atoms = [atom for bundle in plan.bundles for atom in bundle.atoms]
     front = {**of.front(), "memories": len(atoms), "files": len(plan.bundles)}
-    parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
+    parts = [f"---\n{markdown.render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
     parts.append(f"{count_of(len(atoms), 'memory')} in {count_of(len(plan.bundles), 'file')}.\n")
     links = {
         bundle.path: f"[{_title(bundle.title)}]({quote(bundle.path, safe=_IN_ADDRESSES)})"
@@ -349,8 +341,8 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
     for bundle in plan.bundles:
         if bundle.path.rpartition("/")[0] != folder:
             folder = bundle.path.rpartition("/")[0]
-            bucket = _title(snippet(NO_BUCKET if bundle.bucket is None else bundle.bucket))
-            tag = _title(snippet(NO_TAG if bundle.tag is None else bundle.tag))
+            bucket = _title(markdown.snippet(NO_BUCKET if bundle.bucket is None else bundle.bucket))
+            tag = _title(markdown.snippet(NO_TAG if bundle.tag is None else bundle.tag))
             parts.append(f"\n## @{bucket} / \\#{tag}\n\n")
         first, last = (to_datetime(bundle.atoms[place].valid_at).date().isoformat() for place in (0, -1))
         when = first if first == last else f"{first} to {last}"
@@ -369,7 +361,7 @@ def _tag_lines(plan: Plan, links: Mapping[str, str]) -> Iterator[str]:
     for tag in sorted(files)[:TAGS_INDEXED]:
         found = list(files[tag].values())
         more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
-        yield f"- \\#{_title(snippet(tag))}: {', '.join(found[:5])}{more}\n"
+        yield f"- \\#{_title(markdown.snippet(tag))}: {', '.join(found[:5])}{more}\n"
     if len(files) > TAGS_INDEXED:
         yield f"- and {count_of(len(files) - TAGS_INDEXED, 'tag')} more\n"
 

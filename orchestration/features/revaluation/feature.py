@@ -11,7 +11,6 @@ from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.feature import Feature
 from orchestration.features.revaluation import queries as store
 from orchestration.features.revaluation import rules
-from orchestration.features.revaluation.queries import TEXT_READ, Asked, LowMemory, Stamp, forget_stamps
 from orchestration.features.revaluation.rules import correction
 from orchestration.features.revaluation.values import (
     Draw,
@@ -44,7 +43,7 @@ type Prepare = Callable[[Correct], Command]
 
 async def draw_memories(
     citizen_id: str, deps: Deps, now: Instant, *, seed: str, count: int, rest: Rest = no_rest
-) -> list[tuple[ConsciousnessNode, Asked | None]]:
+) -> list[tuple[ConsciousnessNode, store.Asked | None]]:
     """Draw memories of low or no importance, each with what the citizen was asked about it before.
 
     None for a citizen without a graph. `rest` is awaited between the reads. Raises Unavailable when the engine
@@ -64,10 +63,10 @@ async def draw_memories(
     return [(node, asked.get(node.node_id)) for node in nodes]
 
 
-async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[LowMemory]:
+async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[store.LowMemory]:
     places = await store.count_places(graph)
     begin = rules.first_place(seed, places)
-    low: list[LowMemory] = []
+    low: list[store.LowMemory] = []
     for after, last in ((begin, 2**53), (-1, begin)):
         while len(low) < MOST_READ:
             page = await store.read_low(graph, after, last, now, below=rules.LOW, things=list(rules.THINGS))
@@ -88,7 +87,7 @@ async def draw_for(citizen_id: str, deps: Deps, now: Instant, *, seed: int, coun
         fields = {
             **node.model_dump(include=names),
             "id": node.node_id,
-            "description": node.description[:TEXT_READ],
+            "description": node.description[: store.TEXT_READ],
         }
         if asked is not None:
             fields["asked_at"] = to_datetime(asked.asked_at)
@@ -110,7 +109,7 @@ async def judge(
     outcomes = []
     for at, each in enumerate(judgements, start=now):
         outcomes.append(await _judge_one(each, graph, deps, at, citizen_id=citizen_id, prepare=prepare))
-    judged = [Stamp(outcome.id) for outcome in outcomes if outcome.status != "refused"]
+    judged = [store.Stamp(outcome.id) for outcome in outcomes if outcome.status != "refused"]
     if judged and graph is not None:
         await store.stamp(graph, judged, now)
     tally = Counter(outcome.status for outcome in outcomes)
@@ -145,7 +144,7 @@ async def _judge_one(
     return JudgementOutcome(id=judgement.id, status="revalued", receipt=receipt)
 
 
-async def propose(node: ConsciousnessNode, model: LanguageModel) -> Stamp:
+async def propose(node: ConsciousnessNode, model: LanguageModel) -> store.Stamp:
     """What the language model proposes for a memory; nothing where it gives no usable answer in time.
 
     It is refused when it has another form than requested, quotes words that the memory has not, or the memory
@@ -153,12 +152,12 @@ async def propose(node: ConsciousnessNode, model: LanguageModel) -> Stamp:
     """
     text = node.description or node.name
     if not rules.may_be_judged(text):
-        return Stamp(node.node_id)
+        return store.Stamp(node.node_id)
     request = ModelRequest("revaluation", rules.build_prompt(text), MODEL_SECONDS)
     rating, _call = await model.ask(request, rules.Rating)
     if rating is None or not rules.is_supported(rating, text):
-        return Stamp(node.node_id)
-    return Stamp(node.node_id, rating.importance, rating.because)
+        return store.Stamp(node.node_id)
+    return store.Stamp(node.node_id, rating.importance, rating.because)
 
 
 OFFERED: Final = 10
@@ -182,9 +181,9 @@ class RevaluationJob(Job):
         model = context.deps.language_model
         own = {"citizen_id": context.citizen_id, "source": Source.UPKEEP}
         commands: list[Correct] = []
-        offered: list[Stamp] = []
+        offered: list[store.Stamp] = []
         for node, _ in drawn:
-            stamp = Stamp(node.node_id) if model is None else await propose(node, model)
+            stamp = store.Stamp(node.node_id) if model is None else await propose(node, model)
             if stamp.proposed is not None and node.source is Source.UPKEEP:
                 commands.append(correction(node.node_id, node.version, stamp.proposed, **own))
             else:
@@ -194,7 +193,7 @@ class RevaluationJob(Job):
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Offer the memories, once for each run; earlier offers wait no longer."""
-        stamps = [each for each in page.beside if isinstance(each, Stamp)]
+        stamps = [each for each in page.beside if isinstance(each, store.Stamp)]
         if not stamps or await read_stamp(context.graph) is None:
             return 0
         try:
@@ -212,5 +211,5 @@ class RevaluationJob(Job):
 
 
 FEATURE: Final = Feature(
-    "revaluation", kept=(Kept("Revaluation", forget=forget_stamps),), jobs=(RevaluationJob(),)
+    "revaluation", kept=(Kept("Revaluation", forget=store.forget_stamps),), jobs=(RevaluationJob(),)
 )

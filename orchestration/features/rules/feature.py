@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
+from orchestration.features.rules import clauses
 from orchestration.features.rules import judgement as rules
 from orchestration.features.rules import queries as store
-from orchestration.features.rules.clauses import MOST_READ, read_forms
 from orchestration.features.rules.queries import forget_checks
 from orchestration.features.rules.values import (
     ListedRule,
@@ -139,7 +139,7 @@ async def list_rules(citizen_id: CitizenId, page: RulesPage, deps: Deps, now: In
     shown = [rule for rule in sorted(held, key=_place) if _place(rule) > after]
     listed: list[ListedRule] = []
     for rule in shown[: page.limit]:
-        record, forms = rules.count_record(rule, kept), read_forms(rule.text)
+        record, forms = rules.count_record(rule, kept), clauses.read_forms(rule.text)
         one = ListedRule(
             rule=rule.text,
             kind=forms[0].kind if forms else "unread",
@@ -189,7 +189,7 @@ async def _read_checks(view: View) -> list[store.StoredCheck]:
 
 
 async def _embed(text: str, deps: Deps) -> tuple[list[float] | None, tuple[str, ...]]:
-    if not words(text) or len(text) > MOST_READ:
+    if not words(text) or len(text) > clauses.MOST_READ:
         return None, ()
     try:
         vector = await deps.embedder.embed_query(text)
@@ -219,7 +219,7 @@ def _is_open(finding: rules.Finding) -> bool:
 
 
 async def _likeness(action: str, near: Sequence[rules.HeldRule], deps: Deps) -> rules.Likeness:
-    codes = sorted({form.code for rule in near for form in read_forms(rule.text)})
+    codes = sorted({form.code for rule in near for form in clauses.read_forms(rule.text)})
     texts = rules.phrases_of_action(action, codes)
     for rule in near:
         texts += rules.phrases_of(rule.text)

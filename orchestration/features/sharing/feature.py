@@ -17,7 +17,6 @@ from orchestration.feature import Feature
 from orchestration.features.sharing import copies
 from orchestration.features.sharing import queries as store
 from orchestration.features.sharing.copies import Copying, origin_of
-from orchestration.features.sharing.queries import ContestedRow
 from orchestration.features.sharing.values import (
     Agreement,
     Contested,
@@ -365,7 +364,7 @@ async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> Con
 
 
 async def _shown(
-    rows: list[ContestedRow], graph: Graph, key: GraphKey, now: Instant
+    rows: list[store.ContestedRow], graph: Graph, key: GraphKey, now: Instant
 ) -> list[tuple[int, Contested]]:
     if not rows:
         return []

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from orchestration.feature import Feature
 from orchestration.features.tagging import queries as store
 from orchestration.features.tagging import rules
-from orchestration.features.tagging.queries import TextRow
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
@@ -125,13 +124,13 @@ class TagsJob(Job):
             await context.rest()
 
 
-def wants_tags(memory: TextRow) -> bool:
+def wants_tags(memory: store.TextRow) -> bool:
     """True for a text that its writer gave no tags. A session only holds what was said in it."""
     return bool(memory.text.strip()) and memory.node_type != "Session" and not memory.given
 
 
 async def _choose(
-    wanted: Sequence[TextRow], context: JobContext, known_counts: _Counts
+    wanted: Sequence[store.TextRow], context: JobContext, known_counts: _Counts
 ) -> dict[str, tuple[MadeTag, ...]]:
     near = await _read_near([memory.id for memory in wanted], context)
     candidates: dict[str, dict[str, rules.Candidate]] = {}

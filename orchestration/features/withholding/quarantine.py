@@ -115,14 +115,10 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
         begun_at=to_datetime(now),
         known_before=to_datetime(before),
     )
-    tally, suspect = (
-        _Tally(),
-        rules.Suspect(
-            **{name: getattr(request, name) for name in ("source", "episode_id", "key_id", "speaker", "tag")},
-            since=BEGINNING_OF_TIME if request.since is None else to_instant(request.since),
-            until=END_OF_TIME if request.until is None else to_instant(request.until),
-        ),
-    )
+    tally, names = _Tally(), ("source", "episode_id", "key_id", "speaker", "tag")
+    since = BEGINNING_OF_TIME if request.since is None else to_instant(request.since)
+    until = END_OF_TIME if request.until is None else to_instant(request.until)
+    suspect = rules.Suspect(**{name: getattr(request, name) for name in names}, since=since, until=until)
     kept = StoredQuarantine(f"{rules.PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
     state = await _take_back_state(order, suspect, kept.id, now)
     shown = shown.model_copy(update={"state": state})
