@@ -24,8 +24,7 @@ OF_COMMAND: Final = Query(
     f"MATCH (c:ContextNote) WHERE c.command_id = $command RETURN {columns_of('c', _COLUMNS)} LIMIT 1",
 )
 OF_MEMORIES: Final = Query(
-    "context_notes_of",
-    f"MATCH (c:ContextNote) WHERE c.memory_id IN $ids RETURN {columns_of('c', _COLUMNS)}",
+    "context_notes_of", f"MATCH (c:ContextNote) WHERE c.memory_id IN $ids RETURN {columns_of('c', _COLUMNS)}"
 )
 LOGS: Final = Query(
     "agent_logs",

@@ -60,8 +60,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     if request.cursor is not None:
         return await _read_page(request, page, deps, now)
     identity, calibration = await asyncio.gather(
-        _read_page(request, page, deps, now),
-        deps.features.read("calibration", request.citizen_id, deps, page[2]),
+        _read_page(request, page, deps, now), deps.features.read("calibration", request.citizen_id, deps, page[2])
     )
     return identity.model_copy(update={"calibration": calibration})
 

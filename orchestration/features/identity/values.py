@@ -10,11 +10,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from orchestration.mind.dissonance import count_recurring
-from schemas.base import (
-    CitizenId,
-    Frozen,
-    Request,
-)
+from schemas.base import CitizenId, Frozen, Request
 from schemas.field_names import ALIASES, Names
 from schemas.intention import AsOf
 from schemas.mind.state import CalibrationScore, CitizenState

@@ -231,10 +231,7 @@ async def _likeness(action: str, near: Sequence[rules.HeldRule], deps: Deps) -> 
 
 
 def _resonance(
-    rule: rules.HeldRule,
-    judgement: rules.Judgement,
-    request: RulesCheck,
-    near: Mapping[tuple[GraphKey, str], int],
+    rule: rules.HeldRule, judgement: rules.Judgement, request: RulesCheck, near: Mapping[tuple[GraphKey, str], int]
 ) -> float:
     """The mean of the likeness and of what else was asked with, each in [0, 1]."""
     values = [max(rule.alike, judgement.score, 0.0)]

@@ -39,12 +39,7 @@ from orchestration.features.rules.clauses import (
     stems_of,
 )
 from orchestration.features.rules.queries import StoredCheck, StoredRule
-from orchestration.features.rules.values import (
-    RuleCounts,
-    RuleMemory,
-    SpeakingRule,
-    Verdict,
-)
+from orchestration.features.rules.values import RuleCounts, RuleMemory, SpeakingRule, Verdict
 from orchestration.mind.dissonance import DISCOVERY_ENERGY
 from schemas.memory import Level, Severity, Source, graph_fields, level_of
 from schemas.stream_parts import TemporalDissonance

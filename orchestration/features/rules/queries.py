@@ -32,8 +32,7 @@ _NEWEST: Final = "WITH s ORDER BY s.valid_at DESC, s.id LIMIT $limit "
 _SHOWN: Final = f"OPTIONAL MATCH (s)-[:HAS_TRACE]->(t) WITH s, {_ALIKE} RETURN {_COLUMNS}, alike"
 
 RULES_NOW: Final = Query(
-    "rules_now",
-    f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}",
+    "rules_now", f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}"
 )
 RULES_THEN: Final = Query(
     "rules_then",
