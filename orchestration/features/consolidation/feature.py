@@ -90,19 +90,11 @@ class _Window:
 
     def item(self, memory: ConsciousnessNode) -> rules.Item:
         speaker = name_key(memory.speaker or "")
-        about = (
-            node
-            for node in self.nodes.get(memory.node_id, ())
-            if node not in self.names or self.names[node].key != speaker
-        )
-        return rules.Item(
-            memory.node_id,
-            memory.abstraction or "L0",
-            to_instant(memory.valid_at),
-            frozenset((*about, *_tags(memory))),
-            self.vectors.get(memory.node_id),
-            to_instant(memory.created_at),
-        )
+        nodes, names, tags = self.nodes.get(memory.node_id, ()), self.names, _tags(memory)
+        about = [node for node in nodes if node not in names or names[node].key != speaker]
+        since, known = to_instant(memory.valid_at), to_instant(memory.created_at)
+        vector, level = self.vectors.get(memory.node_id), memory.abstraction or "L0"
+        return rules.Item(memory.node_id, level, since, frozenset((*about, *tags)), vector, known)
 
     def members(self, cluster: rules.Cluster) -> list[ConsciousnessNode]:
         return [self.memories[member] for member in cluster.members]

@@ -177,11 +177,8 @@ def grown_commands(
     """The commands that give a generalisation the members of a cluster: its new links, then its new words."""
     joined = [member for member in cluster.members if member not in standing.linked]
     links = [_link(standing.id, GENERALISES, member, content, **fields) for member in joined]
-    named = {
-        "id": standing.id,
-        "command_id": f"{standing.id}:{member_set(cluster.members)}",
-        "expected_version": standing.version,
-    }
+    named: dict[str, Any] = {"id": standing.id, "expected_version": standing.version}
+    named["command_id"] = f"{standing.id}:{member_set(cluster.members)}"
     if standing.invalid_at <= now or to_instant(content.start) > now:
         times = {} if content.end is None else {"invalid_at": content.end}
         return [*links, Correct(**fields, **content.fields, **named, **{"invalid_at": None, **times})]

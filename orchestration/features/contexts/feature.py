@@ -132,12 +132,9 @@ async def _same_episode(sent: _Sent) -> ContextReceipt | None:
     asked = sent.command.model_copy(update={"restate": False, "valid_at": None})
     readings = restatements.readings(asked)
     saying = await reader.find_by_text(sent.graph, sorted(readings), sent.now) if readings else []
-    near = [
-        record.id
-        for record in map(rows.record, saying)
-        if abs(record.valid.start - valid_at) < SAME_EPISODE and restatements.repeats(asked, readings, record)
-    ]
-    for note in await store.read_notes(sent.graph, near) if near else ():
+    near = [each for each in map(rows.record, saying) if abs(each.valid.start - valid_at) < SAME_EPISODE]
+    near = [each for each in near if restatements.repeats(asked, readings, each)]
+    for note in await store.read_notes(sent.graph, [each.id for each in near]) if near else ():
         receipt = _shown_again(sent, note)
         same_result = sent.context.result in (None, receipt.result)
         if same_result and sent.context.emotion in (None, receipt.emotion):
@@ -296,11 +293,10 @@ async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps
         raise NotFound(f"{citizen_id} has written no context {query.context_id}")
     found = await store.read_logs(graph, query.context_id, after, query.limit + 1) if exists else []
     shown = found[: query.limit]
-    notes = [
-        LoggedNote(context_id=note.memory_id, written_at=to_datetime(note.created_at), **one)
-        for note in shown
-        for one in note.log
-    ]
+    notes: list[LoggedNote] = []
+    for note in shown:
+        written = {"context_id": note.memory_id, "written_at": to_datetime(note.created_at)}
+        notes += [LoggedNote(**written, **one) for one in note.log]
     more = len(found) > len(shown)
     return AgentLog(
         citizen_id=citizen_id,
@@ -331,16 +327,7 @@ OPERATIONS: Final = group(
                           "for those of one.")),
 )  # fmt: skip
 FEATURE: Final = Feature(
-    "contexts",
-    operations=OPERATIONS,
-    kept=(
-        Kept(
-            "ContextNote",
-            "context_notes",
-            _forget,
-            is_carried=True,
-            check=lambda properties: ContextReceipt(**store.note_of(properties).receipt),
-            as_known=as_created,
-        ),
-    ),
-)
+    "contexts", operations=OPERATIONS,
+    kept=(Kept("ContextNote", "context_notes", _forget, is_carried=True, as_known=as_created,
+               check=lambda properties: ContextReceipt(**store.note_of(properties).receipt)),),
+)  # fmt: skip

@@ -103,9 +103,8 @@ def _find_before(told: Sequence[store.StoredFeedback], again: store.StoredFeedba
 
 async def _check_known(citizen_id: str, feedback: Feedback, deps: Deps) -> None:
     """Raises InvalidRequest that names each id that is no memory of the levels asked."""
-    names = [graph_name(key, citizen_id) for key in feedback.graphs]
-    exists = await asyncio.gather(*map(deps.graphs.for_reading, names))
-    graphs = [deps.graph(name) for name, there in zip(names, exists, strict=True) if there]
+    found = await asyncio.gather(*(deps.graph_if_any(key, citizen_id) for key in feedback.graphs))
+    graphs = list(filter(None, found))
     named: dict[str, str] = {}
     for field, given in (("used", feedback.used), ("wrong", feedback.wrong)):
         named |= {f"{field}.{place}": name for place, name in enumerate(given)}
@@ -128,13 +127,9 @@ async def _ask_again(citizen_id: str, feedback: Feedback, deps: Deps, now: Insta
     )
     intention = RetrievalIntention(citizen_id=citizen_id, **asked)
     ranked = await rank_candidates(intention, deps, now, learned=NOTHING_LEARNED)
-    return draw_lesson(
-        ranked.activation.order,
-        ranked.activation.parts,
-        question_words(ranked.extraction.lexicons),
-        used=feedback.used,
-        wrong=feedback.wrong,
-    )
+    order, parts = ranked.activation.order, ranked.activation.parts
+    words = question_words(ranked.extraction.lexicons)
+    return draw_lesson(order, parts, words, used=feedback.used, wrong=feedback.wrong)
 
 
 FeedbackId = Annotated[Identifier, Says("The id of the feedback; percent-encode special characters.")]
@@ -280,18 +275,7 @@ OPERATIONS: Final = group(
               call=Called("take_back_feedback")),
 )  # fmt: skip
 FEATURE: Final = Feature(
-    "feedback",
-    operations=OPERATIONS,
-    kept=(
-        Kept(
-            "Feedback",
-            "feedback",
-            store.take_back_naming,
-            is_carried=True,
-            check=_check,
-            as_known=as_created,
-            stamp="feedback_at",
-        ),
-    ),
-    sections={"learned": read_learned},
-)
+    "feedback", operations=OPERATIONS, sections={"learned": read_learned},
+    kept=(Kept("Feedback", "feedback", store.take_back_naming, is_carried=True, check=_check, as_known=as_created,
+               stamp="feedback_at"),),
+)  # fmt: skip

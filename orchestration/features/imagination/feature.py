@@ -38,17 +38,7 @@ OPERATIONS: Final = group(
               citizen_may("read"), flow.read_calibration, call=Called("calibration")),
 )  # fmt: skip
 FEATURE: Final = Feature(
-    "imagination",
-    operations=OPERATIONS,
-    kept=(
-        Kept(
-            "Prediction",
-            "predictions",
-            forget_predictions_naming,
-            is_carried=True,
-            check=lambda properties: shown(prediction_of(properties)),
-            as_known=_as_known,
-        ),
-    ),
-    sections={"calibration": read_score, "outcome": answer_prediction},
-)
+    "imagination", operations=OPERATIONS, sections={"calibration": read_score, "outcome": answer_prediction},
+    kept=(Kept("Prediction", "predictions", forget_predictions_naming, is_carried=True, as_known=_as_known,
+               check=lambda properties: shown(prediction_of(properties))),),
+)  # fmt: skip

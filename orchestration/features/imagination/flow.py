@@ -56,12 +56,8 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
 
     Raises as `resonate` does.
     """
-    asked = {
-        **request.model_dump(exclude={"action", "keep"}),
-        "query_text": request.action,
-        "suppress_recent": False,
-    }
-    signal = Resonate(**asked, weights=SEARCH, max_results_per_level=CANDIDATES)
+    asked = {**request.model_dump(exclude={"action", "keep"}), "query_text": request.action}
+    signal = Resonate(**asked, weights=SEARCH, max_results_per_level=CANDIDATES, suppress_recent=False)
     found = await resonate(signal, deps, now, diverse=False)  # shares are of all that is near
     moment = now if request.as_of_time is None else to_instant(request.as_of_time)
     by_meaning = found.weights["likeness"] > 0.0
@@ -193,11 +189,9 @@ async def list_predictions(citizen_id: CitizenId, query: PredictionQuery, deps: 
     Raises InvalidRequest for an invalid cursor.
     """
     before = None if query.cursor is None else decode_cursor(query.cursor, int, str)
-    kept = [
-        one
-        for one in await _read(citizen_id, deps)
-        if (before is None or (one.created_at, one.id) < before) and not (query.open and one.context_id)
-    ]
+    kept = await _read(citizen_id, deps)
+    kept = [one for one in kept if before is None or (one.created_at, one.id) < before]
+    kept = [one for one in kept if not (query.open and one.context_id)]
     page = kept[: query.limit]
     more = len(kept) > len(page)
     return PredictionPage(

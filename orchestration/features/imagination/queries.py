@@ -69,14 +69,8 @@ def prediction_of(properties: Mapping[str, Any]) -> StoredPrediction:
 
 def _prediction(row: Row) -> StoredPrediction:
     id_, created_at, asked, told, answered_at, *outcome = row
-    return StoredPrediction(
-        id_,
-        int(created_at),
-        orjson.loads(asked),
-        orjson.loads(told),
-        None if answered_at is None else int(answered_at),
-        *outcome,
-    )
+    answered = None if answered_at is None else int(answered_at)
+    return StoredPrediction(id_, int(created_at), orjson.loads(asked), orjson.loads(told), answered, *outcome)
 
 
 async def read_predictions(graph: Graph) -> list[StoredPrediction]:

@@ -84,11 +84,8 @@ async def draw_for(citizen_id: str, deps: Deps, now: Instant, *, seed: int, coun
     memories: list[DrawnMemory] = []
     for node, asked in drawn:
         names = {"version", "node_type", "name", "speaker", "valid_at", "importance"}
-        fields = {
-            **node.model_dump(include=names),
-            "id": node.node_id,
-            "description": node.description[: store.TEXT_READ],
-        }
+        fields = {"id": node.node_id, **node.model_dump(include=names)}
+        fields["description"] = node.description[: store.TEXT_READ]
         if asked is not None:
             fields["asked_at"] = to_datetime(asked.asked_at)
         if asked is not None and asked.waiting:

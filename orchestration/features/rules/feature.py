@@ -265,12 +265,9 @@ async def _keep(
         memory, overridden = finding.rule.memories[0], finding.rule.key in decided.overridden
         check = {"rule_id": memory.memory_id, "graph": str(memory.key), "action_key": action_key}
         blocked = rules.blocks(finding) and not overridden
-        fate = {
-            "blocked": int(blocked),
-            "overridden": int(overridden),
-            "action": request.action[: store.ACTION_KEPT],
-        }
-        checks.append({**check, **fate, "key": f"{memory.key} {memory.memory_id} {action_key}"})
+        fate = {"blocked": int(blocked), "overridden": int(overridden)}
+        key, action = f"{memory.key} {memory.memory_id} {action_key}", request.action[: store.ACTION_KEPT]
+        checks.append({**check, **fate, "key": key, "action": action})
     try:
         await store.keep_checks(own.graph, checks, at=view.now, since=view.now - DAY)
     except GraphMissing:
@@ -318,8 +315,5 @@ OPERATIONS: Final = group(
                           "and was checked.")),
 )  # fmt: skip
 FEATURE: Final = Feature(
-    "rules",
-    operations=OPERATIONS,
-    kept=(Kept("RuleCheck", forget=forget_checks),),
-    sections={"rules": rules_of_stream},
+    "rules", OPERATIONS, (Kept("RuleCheck", forget=forget_checks),), sections={"rules": rules_of_stream}
 )

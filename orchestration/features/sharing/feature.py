@@ -92,12 +92,8 @@ async def share(request: Share, writer: Writer, deps: Deps, now: Instant) -> Sha
     source, target = graph_name(request.stands_in, request.citizen_id), graph_name(request.goes_to, None)
     flow = _Flow(request, request.stands_in, deps.graph(source), deps.graph(target), deps, now)
     original = await _read_original(flow, writer)
-    origin = SharedFrom(
-        **graph_fields(flow.key),
-        citizen_id=request.citizen_id if request.from_level is Level.N1 else None,
-        id=original.id,
-        version=original.version,
-    )
+    whose = request.citizen_id if request.from_level is Level.N1 else None
+    origin = SharedFrom(**graph_fields(flow.key), citizen_id=whose, id=original.id, version=original.version)
     command_id, own_id = request.command_id or uuid4().hex, copy_id(flow.source.name, original.id)
     copying = Copying(request.goes_to, request.citizen_id, own_id, command_id, writer, origin)
     done = await _copy(flow, original, copying)
