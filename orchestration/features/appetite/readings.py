@@ -179,13 +179,8 @@ def _pain(facts: Facts) -> Reading:
     for memory_id in ids[:MOST_SOURCES]:
         named = next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id)
         sources.append(AppetiteSource(id=memory_id, level=Level.N1, name=named, amount=round(amount, 4)))
-    return Reading(
-        name="pain",
-        amount=round(amount, 4),
-        reason=f"it feels {name} {amount:.2g}",
-        sources=tuple(sources),
-        further=max(0, len(ids) - MOST_SOURCES),
-    )
+    reason, further = f"it feels {name} {amount:.2g}", max(0, len(ids) - MOST_SOURCES)
+    return Reading(name="pain", amount=round(amount, 4), reason=reason, sources=tuple(sources), further=further)
 
 
 def _drives(facts: Facts) -> Reading:

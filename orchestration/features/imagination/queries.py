@@ -90,13 +90,9 @@ async def keep_prediction(graph: Graph, prediction: StoredPrediction, named: Seq
 
     `named`: ids or name keys of the memories with which it goes.
     """
-    record = {
-        "id": prediction.id,
-        "created_at": prediction.created_at,
-        "asked": orjson.dumps(prediction.asked).decode(),
-        "told": orjson.dumps(prediction.told).decode(),
-        "named": list(named),
-    }
+    asked, told = (orjson.dumps(each).decode() for each in (prediction.asked, prediction.told))
+    known = {"id": prediction.id, "created_at": prediction.created_at}
+    record = {**known, "asked": asked, "told": told, "named": list(named)}
     await graph.write(KEEP_PREDICTION, record=record, most=MOST_KEPT - 1)
 
 

@@ -21,6 +21,7 @@ import orjson
 from orchestration.features.mirror import text as markdown
 from orchestration.features.mirror.queries import KeyRow
 from orchestration.features.mirror.text import Atom, ShownLink, label
+from schemas.base import without_nulls
 from schemas.collectives import owner_of
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
@@ -310,8 +311,7 @@ def render_head(bundle: Bundle, of: MirrorOf, fields: Mapping[str, object]) -> s
             tags[kept] = None
     front = {
         **of.front(),
-        **({} if bundle.bucket is None else {"bucket": bundle.bucket}),
-        **({} if bundle.tag is None else {"tag": bundle.tag}),
+        **without_nulls({"bucket": bundle.bucket, "tag": bundle.tag}),
         "source": bundle.source,
         "page": bundle.page,
         "memories": len(bundle.atoms),

@@ -73,11 +73,8 @@ class OfferedLink(NamedTuple):
 
 async def read_offered_work(target: GraphTarget, states: Sequence[str], now: Instant) -> Sequence[OfferedLink]:
     """The newest memories in these states with their links of work, the newest first."""
-    values: dict[str, Any] = {
-        "states": list(states),
-        "now": now,
-        "valid_from": now,
-        "open": END_OF_TIME,
+    values: dict[str, Any] = {"states": list(states), "now": now, "valid_from": now, "open": END_OF_TIME}
+    values |= {
         "memories": MEMORIES_READ,
         "links": LINKS_OFFERED,
         "work": list(WORK),

@@ -140,17 +140,9 @@ async def list_rules(citizen_id: CitizenId, page: RulesPage, deps: Deps, now: In
     listed: list[ListedRule] = []
     for rule in shown[: page.limit]:
         record, forms = rules.count_record(rule, kept), clauses.read_forms(rule.text)
-        one = ListedRule(
-            rule=rule.text,
-            kind=forms[0].kind if forms else "unread",
-            severity=rule.severity,
-            lowered=rule.lowered or None,
-            memories=rules.memories_of(rule),
-            record=record,
-            contradicts=contradictions.get(rule.key, ()),
-            dissonance=rules.find_dissonance(rule, record),
-        )
-        listed.append(one)
+        kind = forms[0].kind if forms else "unread"
+        shown_rule = rules.show(rule, record, contradictions.get(rule.key, ()))
+        listed.append(ListedRule(kind=kind, dissonance=rules.find_dissonance(rule, record), **shown_rule))
     last = shown[page.limit - 1] if len(shown) > page.limit else None
     known_at = min(scope.known.start, max(clocks, default=now))
     return RulesAnswer(

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain, groupby
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from orchestration.appraisal.standing_rules import is_revocation, matter_of
 from orchestration.features.rules.clauses import (
@@ -606,6 +606,12 @@ def order(finding: Finding) -> tuple[int, int, float, str]:
     return outcomes.index(finding.judgement.outcome), severity, -finding.resonance, finding.rule.key
 
 
+def show(rule: HeldRule, record: RuleCounts, contradicts: Sequence[str]) -> dict[str, Any]:
+    """What every answer shows of a rule."""
+    fields = {"rule": rule.text, "severity": rule.severity, "lowered": rule.lowered or None}
+    return {**fields, "memories": memories_of(rule), "record": record, "contradicts": tuple(contradicts)}
+
+
 def show_speaking(
     finding: Finding, record: RuleCounts, contradicts: Sequence[str], *, overridden: bool
 ) -> SpeakingRule:
@@ -614,16 +620,11 @@ def show_speaking(
     if judgement.outcome in ("unrelated", "unreadable"):
         raise ValueError(f"{judgement.outcome} says nothing of the action")
     return SpeakingRule(
-        rule=rule.text,
+        **show(rule, record, contradicts),
         outcome=judgement.outcome,
-        severity=rule.severity,
-        lowered=rule.lowered or None,
         overridden=overridden,
         why=judgement.why,
         words=judgement.words,
         likeness=round(judgement.score, 4),
         resonance=round(finding.resonance, 4),
-        memories=memories_of(rule),
-        record=record,
-        contradicts=tuple(contradicts),
     )

@@ -353,13 +353,13 @@ class Search:
     async def run(self) -> list[Decision]:
         """All decisions, memories first. Raises as `Graph.read`."""
         is_about_links = self.suspect.speaker is None and self.suspect.tag is None
+        suspect, source = self.suspect, "" if self.suspect.source is None else self.suspect.source.value
         net: dict[str, str | int] = {
-            "source": "" if self.suspect.source is None else self.suspect.source.value,
-            "key": self.suspect.key_id or "",
-            "episode": self.suspect.episode_id or "",
-            "since": self.suspect.since,
-            "until": self.suspect.until,
+            "source": source,
+            "key": suspect.key_id or "",
+            "episode": suspect.episode_id or "",
         }
+        net |= {"since": suspect.since, "until": suspect.until}
         async for page in store.read_suspects(self.graph, net, links=is_about_links):
             await self._judge(page.memories, "came_from_there")
             self._links.update(dict.fromkeys(page.links))
