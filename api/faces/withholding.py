@@ -11,8 +11,8 @@ from rich.text import Text
 
 from api.cli import bind, formatting, options, support
 from orchestration.dependencies import Deps
+from orchestration.features.withholding import feature as policies_flow
 from orchestration.features.withholding import quarantine as flow
-from orchestration.features.withholding import retention as policies_flow
 from orchestration.features.withholding.values import (
     KEEPS,
     SELECTS,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import unified_diff
 from hashlib import blake2b
@@ -180,17 +181,13 @@ def parse_file(text: str) -> ParsedFile:
     starts = [place for place, line in enumerate(lines) if _HEADING.match(line)]
     ends = [*starts[1:], len(lines)][: len(starts)]
     sections = [_parse_section(start + 1, lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-    return ParsedFile(_front(lines[: starts[0] if starts else len(lines)]), sections)
-
-
-def _front(lines: Sequence[str]) -> Mapping[str, Any]:
-    if not lines or lines[0].rstrip() != RULE:
-        return {}
-    end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() == RULE), None)
-    try:
-        return {} if end is None else parse_block("\n".join(lines[1:end]))
-    except ValueError:
-        return {}  # only an added atom is read with it, and shows in the diff without its tag
+    head = lines[: starts[0] if starts else len(lines)]
+    end = next((place for place, line in enumerate(head[1:], 1) if line.rstrip() == RULE), None)
+    front: Mapping[str, Any] = {}
+    if end is not None and head[0].rstrip() == RULE:
+        with suppress(ValueError):  # only an added atom is read with it, and shows in the diff without its tag
+            front = parse_block("\n".join(head[1:end]))
+    return ParsedFile(front, sections)
 
 
 def _parse_section(number: int, lines: Sequence[str]) -> Section:
