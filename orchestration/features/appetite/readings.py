@@ -409,8 +409,6 @@ def _wake(appetite: Appetite, request: IntendRequest) -> Decision:
         citizen_id=appetite.citizen_id,
         query_mode=mode,
         reality_pressure=appetite.reality_pressure,
-        query_levels=request.query_levels,
-        collectives=request.collectives,
         **_options(request),
     )
     return Decision(kind="state", why=_above(strong[0], AWAKE, "at least"), reading=strong[0].name, state=state)
@@ -423,8 +421,6 @@ def _intention(text: str, mode: TemporalMode, appetite: Appetite, request: Inten
         temporal_mode=mode,
         min_energy=LEAST_ENERGY,
         reality_pressure=appetite.reality_pressure,
-        query_levels=request.query_levels,
-        collectives=request.collectives,
         time_zone=request.time_zone,
         generated_by="appetite",
         **_options(request),
@@ -432,7 +428,8 @@ def _intention(text: str, mode: TemporalMode, appetite: Appetite, request: Inten
 
 
 def _options(request: IntendRequest) -> dict[str, object]:
-    return request.model_dump(include={"apply_feedback", "explain", "max_tokens", "form", "parts"})
+    names = {"apply_feedback", "explain", "max_tokens", "form", "parts", "query_levels", "collectives"}
+    return request.model_dump(include=names)
 
 
 def _above(reading: Reading, threshold: float, how: str = "above") -> str:

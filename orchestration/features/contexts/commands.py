@@ -30,29 +30,17 @@ class EdgeCommand(NamedTuple):
 def memory_command(mended: Mended, command_id: str) -> Remember:
     """The command that stores the memory of a context."""
     context = mended.context
-    given: dict[str, Any] = {
-        "confidence": context.certainty,
-        "intensity": context.intensity,
-        "emotion_vector": _feelings(context),
-        "felt_quality": mended.felt,
-        "result": context.result,
-        "rule": context.rule,
-        "severity": context.severity,
-        "goal": context.goal,
-        "importance": context.importance,
-        "valid_at": context.valid_at,
-        "tags": context.tags or None,
-        "id": context.id,
-    }
+    names = {"intensity", "result", "rule", "severity", "goal", "importance", "valid_at", "id"}
+    given: dict[str, Any] = {**context.model_dump(include=names), "tags": context.tags or None}
+    given |= {"confidence": context.certainty, "emotion_vector": _feelings(context), "felt_quality": mended.felt}
     if mended.told_result is not None:
         given["extra"] = {"result_text": mended.told_result}
+    begun = shorten(context.description, SHOWN_NAME, placeholder="…")
     return Remember(
         citizen_id=context.citizen_id,
         command_id=command_id,
         node_type=CONTEXT,
-        name=context.action
-        or shorten(context.description, SHOWN_NAME, placeholder="…")
-        or context.description[:SHOWN_NAME],
+        name=context.action or begun or context.description[:SHOWN_NAME],
         description=context.description,
         abstraction=context.abstraction,
         source=context.source,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.features.identity import queries as store
 from orchestration.features.identity.queries import Closing, ClosingPosition, HeldBelief
-from orchestration.features.identity.values import LearningMoments, LearningPage
+from orchestration.features.identity.values import LearningMoments, LearningPage, count_again
 from orchestration.mind.dissonance import (
     BeliefChange,
-    count_recurring,
     find_belief_changes,
     infer_dissonances,
     one_of_each,
@@ -52,6 +51,7 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
     start = await _page_start(page, graph, now)
     until, known_to, _ = start
     inferred = await _inferred(graph, start, citizen_id, deps)
+    answer: dict[str, Any] = {"citizen_id": citizen_id}
     dissonances: list[TemporalDissonance] = []
     limit = min(MAX_CLOSINGS, page.limit + 1)
     after = until
@@ -65,11 +65,12 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
                 groups.setdefault(position, []).append(change)
         for position in sorted(groups):
             if dissonances and len(dissonances) + len(groups[position]) > page.limit:
-                return _moments(citizen_id, dissonances, encode_cursor(*after, *start[1:]))
+                answer["next"] = encode_cursor(*after, *start[1:])
+                return count_again(LearningMoments(**answer, dissonances=tuple(dissonances)))
             dissonances += groups[position]
             after = position
         after = until
-    return _moments(citizen_id, dissonances, None)
+    return count_again(LearningMoments(**answer, dissonances=tuple(dissonances)))
 
 
 async def _inferred(graph: Graph, start: _PageStart, citizen_id: str, deps: Deps) -> list[TemporalDissonance]:
@@ -100,22 +101,11 @@ async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> Learnin
     while page.next is not None:
         page = await learning_page(citizen_id, LearningPage(limit=MOST, cursor=page.next), deps, now)
         dissonances += page.dissonances
-    return _moments(citizen_id, dissonances, None)
+    return count_again(page.model_copy(update={"dissonances": tuple(dissonances)}))
 
 
 def _position(change: TemporalDissonance) -> ClosingPosition:
     return ClosingPosition(to_instant(change.belief_held_until), change.node_id)
-
-
-def _moments(
-    citizen_id: str, dissonances: Sequence[TemporalDissonance], next_cursor: str | None
-) -> LearningMoments:
-    return LearningMoments(
-        citizen_id=citizen_id,
-        dissonances=tuple(dissonances),
-        recurring=tuple(count_recurring(dissonances)),
-        next=next_cursor,
-    )
 
 
 async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageStart:

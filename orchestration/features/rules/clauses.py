@@ -529,10 +529,10 @@ def _day(words: Sequence[str], place: int, language: Language, today: int | None
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
             return _Taken(frozenset((known[form],)), frozenset((place,)))
-    spans = _phrase_at(words, place, _spans(language.code, "days"))
+    spans = _phrase_at(words, place, language, "days")
     if spans is not None:
         return _Taken(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
-    near = _phrase_at(words, place, _spans(language.code, "relative_days"))
+    near = _phrase_at(words, place, language, "relative_days")
     if near is None or today is None:
         return None
     return _Taken(frozenset(((today + near.start) % 7,)), frozenset())
@@ -541,7 +541,7 @@ def _day(words: Sequence[str], place: int, language: Language, today: int | None
 def _hours(
     tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
 ) -> _Taken[list[Hours]] | None:
-    part = _phrase_at(words, place, _spans(language.code, "hours"))
+    part = _phrase_at(words, place, language, "hours")
     if part is not None:
         return _Taken([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
@@ -571,7 +571,7 @@ def _bare_hour(
     starts = [60 * int(value)] if value > 11 else [60 * int(value), 60 * int(value) + DAY_MINUTES // 2]
     plain = {*language.telling.function_words, *language.rules["common"]}
     for end in range(place + 1, len(words)):
-        part = _phrase_at(words, end, _spans(language.code, "hours"))  # "at seven in the evening"
+        part = _phrase_at(words, end, language, "hours")  # "at seven in the evening"
         if part is not None:
             inside = filter(lambda start: part.start * 60 <= start < part.end * 60, starts)
             return list(inside) or starts, end + part.length - place
@@ -651,10 +651,8 @@ def _number(word: str, language: Language) -> float | None:
     return None if known is None else float(known)
 
 
-def _phrase_at(
-    words: Sequence[str], place: int, spans: Sequence[tuple[tuple[str, ...], int, int]]
-) -> _Phrase | None:
-    for parts, start, end in spans:
+def _phrase_at(words: Sequence[str], place: int, language: Language, name: str) -> _Phrase | None:
+    for parts, start, end in _spans(language.code, name):
         if tuple(words[place : place + len(parts)]) == parts:
             return _Phrase(len(parts), start, end)
     return None
