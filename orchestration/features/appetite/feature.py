@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from typing import Final
 
+from orchestration.assembly import fitting
+from orchestration.assembly.budget import budget_of
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
 from orchestration.features.appetite import queries as store
@@ -24,13 +26,18 @@ from schemas.memory import Level
 from schemas.mind.appetite import Appetite, AppetiteRequest, Decision, IntendRequest, LastAsked
 from schemas.mind.state import CitizenState
 from schemas.operation import Called, Operation, citizen_may, group
-from schemas.responses import Intended
+from schemas.responses import Intended, SentIntended, expand_intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import GraphTarget
 from substrate.store.state_reads import holds_still
 from substrate.store.surroundings import read_surroundings
+
+
+async def send_intended(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now: Instant) -> bytes:
+    """Decide what the appetite leads to, and ask it: 003's autonomous intention, a waking, or nothing."""
+    return fitting.send_intended(await intend(citizen_id, request, deps, now), request, budget_of(request))
 
 
 async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Instant) -> Intended:
@@ -172,6 +179,10 @@ ASKS: Final = citizen_may(
 )
 OPERATIONS: Final = group(
     "citizens",
+    Operation("intend", "POST /v1/citizens/{citizen_id}/intend", "Decide what an appetite leads to, and ask it",
+              ASKS, send_intended, gives=SentIntended,
+              call=Called(says="Decide what the appetite leads to, and ask it; with `run=False` only the "
+                               "decision is told.", once="apply_feedback", reads=expand_intended)),
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
               ASKS, read_appetite, call=Called("appetite")),
 )  # fmt: skip

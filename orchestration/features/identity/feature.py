@@ -19,6 +19,7 @@ from orchestration.features.identity.values import (
     Identity,
     IdentityDiff,
     IdentityEntity,
+    IdentityPage,
     IdentityPerson,
     Told,
     WhoIs,
@@ -49,6 +50,14 @@ MOST_COMPARED: Final = 100
 
 type _PageStart = tuple[store.EntityPosition, int, Scope]
 """The entity after which a page begins, how many entities earlier pages showed, and the first page's scope."""
+
+
+async def who(citizen_id: CitizenId, query: IdentityPage, deps: Deps, now: Instant) -> Identity:
+    """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
+    whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
+    for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
+        whose = whose.with_note(note)
+    return await read_identity(whose, deps, now)
 
 
 async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
@@ -254,20 +263,20 @@ def introduce(identity: Identity) -> str | None:
     return " ".join(parts) or None
 
 
-LEARNED: Final = group(
+OPERATIONS: Final = group(
     "citizens",
+    Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is",
+              citizen_may("read"), who,
+              call=Called("identity", "Who the citizen is, or was: the entities that most of its memories point "
+                          "to.", takes=WhoIs)),
     Operation("list_dissonances", "GET /v1/citizens/{citizen_id}/dissonances", "List beliefs that changed",
               citizen_may("read"), learning.learning_page, notes=True,
               call=Called("dissonances", "Every belief that changed, and how often each correction pattern "
                           "recurs.\n\nWith `limit` or `cursor` only one page; with `known_at` as it was known "
                           "then.", pages="dissonances", reads=count_again)),
-)  # fmt: skip
-COMPARED: Final = group(
-    "citizens",
     Operation("compare_identity", "GET /v1/citizens/{citizen_id}/identity/diff", "Read what changed in a citizen",
               citizen_may("read"), read_identity_diff,
               call=Called("identity_diff", "What changed in the citizen between `from_time` and `to_time`, which "
                           "is now if it is left out.")),
 )  # fmt: skip
-OPERATIONS: Final = (*LEARNED, *COMPARED)
 FEATURE: Final = Feature("identity", operations=OPERATIONS, sections={"learning": learning_moments})

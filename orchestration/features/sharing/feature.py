@@ -34,6 +34,7 @@ from orchestration.writing import atomic, authorship
 from orchestration.writing.changes import Refusal, lower_source
 from orchestration.writing.receipts import refuse
 from orchestration.writing.records import search_properties
+from schemas.collectives import OfCollective, named_graph
 from schemas.commands import (
     Command,
     Correct,
@@ -45,9 +46,18 @@ from schemas.commands import (
     Writer,
     WriteReceipt,
 )
-from schemas.errors import Conflict, Fault, InvalidRequest, NotAuthor, NotFound, StoreTimeout
-from schemas.memory import GraphKey, Level, ResolutionState, SharedFrom, Source, graph_fields, level_of
-from schemas.operation import Asked, Called, May, Need, Operation, group
+from schemas.errors import Conflict, Fault, NotAuthor, NotFound, StoreTimeout
+from schemas.memory import (
+    GraphKey,
+    Level,
+    ResolutionState,
+    SharedFrom,
+    SharedLevel,
+    Source,
+    graph_fields,
+    level_of,
+)
+from schemas.operation import Asked, Called, May, MemoryIdInPath, Need, Operation, group, record_may
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Scope, open_end, to_datetime
 from substrate import bitemporal
@@ -382,13 +392,14 @@ def agreement(holders: Collection[str], contesters: Collection[str]) -> float | 
     return len({*holders} - {*contesters}) / len(spoke) if spoke else None
 
 
-async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant) -> Agreement:
-    """How far the citizens agree on a shared memory now.
+async def read_agreement(
+    level: SharedLevel, memory_id: MemoryIdInPath, query: OfCollective, *, deps: Deps, now: Instant
+) -> Agreement:
+    """How far the citizens agree on a shared memory: who holds it, who has a copy there, who contests it.
 
-    Raises InvalidRequest for one of N1, NotFound for an unknown one or one that does not hold now.
+    Raises NotFound for an unknown one or one that does not hold now.
     """
-    if key == Level.N1:
-        raise InvalidRequest("level: agreement is about what is shared: N2 or N3")
+    key = named_graph(level, query.collective)
     graph, scope = await deps.graph_if_any(key, None), Scope.current(now)
     found = None if graph is None else await reader.read_memory(graph, memory_id, scope)
     if graph is None or found is None or found.row is None:
@@ -445,6 +456,10 @@ READS: Final = May("LEVEL:read", lambda asked: [Need("read", None, asked.request
 
 OPERATIONS: Final = group(
     "sharing",
+    Operation("get_agreement", "GET /v1/memories/{level}/{memory_id:path}/agreement",
+              "See how far citizens agree on a memory", record_may("read", "LEVEL:read"), read_agreement,
+              call=Called("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
+                          "copy, who contests it.")),
     Operation("share_memory", "POST /v1/share", "Share a memory with others", SHARES, share,
               gives=Shared,
               call=Called("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "
