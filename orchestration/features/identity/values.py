@@ -15,7 +15,7 @@ from schemas.field_names import ALIASES, Names
 from schemas.intention import AsOf
 from schemas.mind.state import CalibrationScore, CitizenState
 from schemas.paging import Cursor, Paged
-from schemas.stream_parts import RecurringCorrection, TemporalDissonance
+from schemas.stream import RecurringCorrection, TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment
 from substrate.language.text import name_key
 
