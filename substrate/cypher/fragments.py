@@ -19,18 +19,9 @@ NODE_COLUMNS: Final = (
 """The columns of a memory record, in the order in which every query returns them."""
 
 NODE_UPKEEP: Final = (
-    "search_text",
-    "name_key",
-    "entity_names",
-    "emotions",
-    "terms",
-    "text_key",
-    "passages",
-    "command_id",
-    "key_id",
-    "known_as_happened",
-    "fingerprint",
-)
+    "search_text", "name_key", "entity_names", "emotions", "terms", "text_key", "passages",
+    "command_id", "key_id", "known_as_happened", "fingerprint",
+)  # fmt: skip
 """Properties of a memory that are not content: for search, and to recognise the command that wrote it."""
 
 LINK_COLUMNS: Final = (
