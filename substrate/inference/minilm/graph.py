@@ -270,11 +270,9 @@ class _RowsBuilder(_Builder):
 
 
 def quantised_rows(weight: Array) -> tuple[NDArray[np.int8], Array]:
-    """`weight` [out, in] -> codes int8 [out, in] and scales float32 [out].
-
-    Of two neighbouring codes, those of one sign add up to 128 at most. Each scale is the one with the least
-    squared error among some that clip the largest weights.
-    """
+    """`weight` [out, in] -> codes int8 [out, in] and scales float32 [out]. Of two neighbouring codes, those of one
+    sign add up to 128 at most. Each scale is the one with the least squared error among some that clip the largest
+    weights."""
     pairs = weight.reshape(len(weight), -1, 2)
     one_sign = [np.maximum(sign * pairs, 0).sum(-1).max(-1) for sign in (1, -1)]
     widest = np.maximum.reduce([*(total / PAIR for total in one_sign), np.abs(weight).max(-1) / 127])
