@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from substrate.inference.language.model import Message
+from substrate.inference.language import Message
 from substrate.store.vocabulary import Vocabulary
 
 MAX_QUESTION: Final = 4_000

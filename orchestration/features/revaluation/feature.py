@@ -27,7 +27,7 @@ from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import read_stamp
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import LanguageModel, ModelRequest
 from substrate.store import reader, rows
 from substrate.store.kept import Kept
 
