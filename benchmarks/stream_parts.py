@@ -37,8 +37,7 @@ from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.stream_completion import with_coherence
 from orchestration.traversal import graph as traversal
-from orchestration.traversal.paths import suggested_paths
-from orchestration.traversal.probability import State
+from orchestration.traversal.paths import State, suggested_paths
 from orchestration.validation import metadata_report
 from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention

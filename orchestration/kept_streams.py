@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.sent_again import FadingStream, SentStream, as_sent
+from orchestration.assembly.sent_form import FadingStream, SentStream, as_sent
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall

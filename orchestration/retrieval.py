@@ -10,12 +10,10 @@ from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.stream import RetrievalReport, assemble, intention_options
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
-from orchestration.graph_queries.events import with_event_periods
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
-from orchestration.graph_queries.filters import FilterReading, read_filters
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, FilterReading, View, open_view, read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
-from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.graph_queries.six_queries import prepare_queries, with_event_periods
 from orchestration.identifiers import identifier
 from orchestration.kept_streams import (
     KeptStream,
@@ -30,12 +28,11 @@ from orchestration.mind.decay import Decay
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
 from orchestration.question.time_expressions import NamedPeriod
-from orchestration.ranking.activation import Activation, Asker, activate, in_order, with_preference
+from orchestration.ranking.activation import Activation, Asker, activate, in_order, with_plurality, with_preference
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned, learned_factors
-from orchestration.ranking.plurality import with_plurality
 from orchestration.ranking.texts import drop_message
 from orchestration.reranking import rerank
 from orchestration.stream_completion import (
@@ -51,7 +48,7 @@ from orchestration.stream_completion import (
     tells_mind,
     with_mind,
 )
-from orchestration.traversal.probability import State
+from orchestration.traversal.paths import State
 from schemas.intention import RetrievalIntention, find_zone
 from schemas.language_model import ModelCall
 from schemas.memory import Level

@@ -20,8 +20,7 @@ from api.request_parsing.addresses import (
     not_found,
 )
 from api.runtime.runtime import Runtime
-from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.filters import read_filters
+from orchestration.graph_queries.existing_graphs import View, read_filters
 from orchestration.identifiers import link_name
 from orchestration.writing.records import tag_names
 from schemas.base import Name, ShortText

@@ -17,11 +17,9 @@ from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.ranking.confidence import Answer
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import spread_over_weeks
+from orchestration.ranking.consciousness_score import Score, spread_over_weeks
 from orchestration.traversal.graph import KeptValues, build_graph
-from orchestration.traversal.paths import Identity
-from orchestration.traversal.probability import State
+from orchestration.traversal.paths import Identity, State
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.intention import Plurality, RetrievalIntention, StateBasedRetrieval
 from schemas.language_model import ModelCall

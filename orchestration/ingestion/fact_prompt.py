@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.identifiers import identifier
 from orchestration.ingestion.episodes import Episode
-from orchestration.question.entity_prompt import MAX_KIND
+from orchestration.question.lexicon import MAX_KIND
 from schemas.base import Name
 from schemas.commands import RelationType
 from substrate.inference.language import model

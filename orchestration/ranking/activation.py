@@ -10,14 +10,15 @@ from typing import Final
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
-from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import WISH_PART, final_order, ranking_question, relevance_parts
 from orchestration.ranking.currency import compare_hits, fold_duplicates
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
-from orchestration.traversal.probability import NO_STATE, State
-from schemas.intention import Prefer
+from orchestration.traversal.paths import NO_STATE, State
+from schemas.intention import Plurality, Prefer
 from schemas.memory import GraphKey
+from schemas.temporal import Instant
 
 GENERAL_PART: Final = "general"
 """The term of a score that says how much the preference added."""
@@ -158,3 +159,18 @@ def behind_members(
         found = [places[member] for member in members[score.key] if member in places]
         behind[score.key] = max(found) + 0.5 if found else float(len(order))
     return sorted(order, key=lambda score: behind[score.key])
+
+
+def with_plurality(
+    activation: Activation, memories: Mapping[Key, Candidate], plurality: Plurality, moment: Instant
+) -> Activation:
+    """The activation with the term `plurality` in every score, spread over weeks; ages count from `moment`."""
+    scores = []
+    for score in activation.order:
+        memory = memories[score.key]
+        importance = float(memory.get("importance") or 0.0)
+        added = consciousness_score.plurality_term(int(memory.get("valid_at")), importance, plurality, moment)
+        terms = {**score.terms, "plurality": added}
+        scores.append(score._replace(total=score.total + added, terms=terms))
+    order = consciousness_score.spread_over_weeks(consciousness_score.ranked(scores), memories, plurality)
+    return replace(activation, order=tuple(order))

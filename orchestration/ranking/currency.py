@@ -12,8 +12,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from orchestration.question.answer_kind import AskedKind
-from orchestration.question.reading import ANSWERING, Question
+from orchestration.question.reading import ANSWERING, AskedKind, Question
 from orchestration.question.tense import Tense
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.changes import (

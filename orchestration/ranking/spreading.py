@@ -13,12 +13,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
-from orchestration.traversal.probability import (
-    NO_STATE,
-    State,
-    columns_needed,
-    traversal_probabilities,
-)
+from orchestration.traversal.paths import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.memory import STORED_DEFAULTS, GraphKey
 
 NAMED_PULL: Final = 0.35

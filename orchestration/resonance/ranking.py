@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from orchestration.algorithms import jaccard, maximal_marginal_relevance
-from orchestration.ranking.plurality import DAY, split_by_week
+from orchestration.ranking.consciousness_score import DAY, split_by_week
 from orchestration.ranking.relevance import count_stems
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.memory import ConsciousnessNode, GraphKey

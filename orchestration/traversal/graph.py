@@ -9,14 +9,17 @@ from itertools import chain
 from typing import Any, Final
 
 from orchestration.traversal.paths import (
+    NO_STATE,
     Identity,
     Likeness,
+    State,
+    columns_needed,
     links_on,
     memories_on,
     short_name,
     suggested_paths,
+    traversal_probabilities,
 )
-from orchestration.traversal.probability import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.base import to_columns
 from schemas.bounded_cache import cached_within
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source

@@ -12,8 +12,7 @@ from orchestration.assembly.stream import shown_ids
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, kept_records, run_all
-from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.filters import Fewest
+from orchestration.graph_queries.existing_graphs import Fewest, View
 from orchestration.graph_queries.recall import as_recalled
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
@@ -23,7 +22,6 @@ from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
 from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, ranked
-from orchestration.waking.queries import GoalMeaning
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
     Solution,
@@ -100,7 +98,7 @@ async def prepare_cue(
     view: View,
     deps: Deps,
     *,
-    meaning: GoalMeaning | None,
+    meaning: list[float] | None,
     fewest: Mapping[GraphKey, Fewest],
 ) -> Cue:
     """The queries for what was told; none where the citizen has no graph of its own. `meaning`: that of the goal.
@@ -137,7 +135,7 @@ async def _ask_lately(
 
 
 async def _read_cue(
-    waking: WakingState, own: View, deps: Deps, *, meaning: GoalMeaning | None
+    waking: WakingState, own: View, deps: Deps, *, meaning: list[float] | None
 ) -> tuple[Mapping[GraphKey, Lexicon], list[float]]:
     """The lexicons and the vector of what the state is about; nothing where it is about nothing."""
     text = cue_text(waking)
@@ -169,10 +167,10 @@ def _ask_cue(
     return [replace(one, kind="cue" if one.kind == "vector" else "words") for one in requests]
 
 
-async def _embed(text: str, deps: Deps, meaning: GoalMeaning | None) -> list[float]:
+async def _embed(text: str, deps: Deps, meaning: list[float] | None) -> list[float]:
     """The vector of the cue: that of the goal, where it was made already; empty where none can be made."""
     if meaning is not None:
-        return meaning.vector
+        return meaning
     try:
         return await deps.embedder.embed_query(text)
     except Unavailable:

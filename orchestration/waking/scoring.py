@@ -17,10 +17,9 @@ from orchestration.graph_queries.execution import QueryResult, kept_records
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import DAY, recency
+from orchestration.ranking.consciousness_score import DAY, Score, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
-from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
+from orchestration.traversal.paths import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant

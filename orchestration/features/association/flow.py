@@ -17,13 +17,12 @@ from orchestration.features.association.queries import WeighedTag
 from orchestration.features.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagCounts, TagKey
 from orchestration.features.association.values import Associated, Associations, Bridge, TagWalk
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
-from orchestration.graph_queries.existing_graphs import View, open_view
-from orchestration.graph_queries.filters import read_filters
+from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
 from orchestration.graph_queries.six_queries import draw, memory_columns
 from orchestration.mind.decay import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import plurality_term
+from orchestration.ranking.consciousness_score import plurality_term
 from orchestration.ranking.relevance import word_weights
 from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant

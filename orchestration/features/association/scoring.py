@@ -12,7 +12,7 @@ from orchestration.assembly.budget import Budget
 from orchestration.features.association.queries import AnchorPath, MeasuredMemory
 from orchestration.features.association.values import Associated, Bridge
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import split_by_week
+from orchestration.ranking.consciousness_score import split_by_week
 from orchestration.ranking.relevance import count_held
 from orchestration.ranking.texts import ReadText
 from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names

@@ -27,8 +27,8 @@ from orchestration.features.situation.stimuli import (
     message_stimuli,
     signal_fields,
     sort_changes,
+    tell,
 )
-from orchestration.features.situation.text import tell
 from orchestration.features.situation.values import Changes, Shown, Situation, SituationRequest, Stimulus
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.mind.state import felt_state
