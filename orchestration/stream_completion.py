@@ -1,4 +1,7 @@
-"""Adds to a stream what needs I/O: other versions, then path coherence, energy feedback and times."""
+"""The stages that question and waking share: what is asked, and what follows the order of what was found.
+
+The stream is shown, with what only other reads tell; then its paths get their coherence, it is fitted and noted.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
 
 from orchestration.assembly.budget import budget_of, stems_of
 from orchestration.assembly.fitting import fit
-from orchestration.assembly.stream import select, shown_ids
+from orchestration.assembly.stream import RetrievalReport, StreamOptions, assemble, selected_keys, shown_ids
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
@@ -29,7 +32,7 @@ from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
-from schemas.memory import ConsciousnessRelationship, GraphKey, Level, level_of
+from schemas.memory import ConsciousnessRelationship, GraphKey, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
 from schemas.temporal import END_OF_TIME, Period, Scope
@@ -47,6 +50,8 @@ MAX_VERSIONS_OF_LEVEL: Final = 500
 MAX_NAMED: Final = 3
 """Memories that a note names one by one."""
 
+type StreamAsked = RetrievalIntention | StateBasedRetrieval
+"""What a stream may be asked by."""
 type Pair = tuple[str, str]
 """The ids of two neighbours on a path, the lower first."""
 
@@ -69,6 +74,28 @@ class StageTimer:
         return round((self._last - self._begun) * 1000, 3)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking[Request: StreamAsked]:
+    """What is asked of which graphs, and when. `learned`: what the feedback of the citizen teaches."""
+
+    request: Request
+    view: View
+    deps: Deps
+    timer: StageTimer
+    learned: Learned = NOTHING_LEARNED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """What was found, in its order, and what is told beside it. `found`: what it takes to ask the same again."""
+
+    candidates: Candidates
+    activation: Activation
+    options: StreamOptions
+    report: RetrievalReport
+    found: Recall
+
+
 class AddedVersions(NamedTuple):
     """The activation with other versions at its end, the results of their queries, notes on what was left out."""
 
@@ -78,17 +105,17 @@ class AddedVersions(NamedTuple):
 
 
 async def add_versions(
-    intention: RetrievalIntention, asker: Asker, candidates: Candidates, activation: Activation, *, view: View
+    asking: Asking[RetrievalIntention], asker: Asker, candidates: Candidates, activation: Activation
 ) -> AddedVersions:
     """Add every version of the memories that the stream will show; in `evolution` and `full_history` alone.
 
     A change has two sides, and the question finds only one of them (003, component 2). The added versions have no
     relevance and stand last; `candidates` gains them.
     """
+    intention, view = asking.request, asking.view
     if intention.temporal_mode not in HISTORICAL:
         return AddedVersions(activation)
-    levels, limit = list(dict.fromkeys(map(level_of, intention.graphs))), intention.max_results_per_level
-    selected = select(candidates, activation.order, levels, limit).keys()
+    selected = selected_keys(intention, candidates, activation)
     values = shared_values(intention, view.scope)
     results = await run_all(version_requests(selected, candidates, view.targets, values))
     notes: list[str] = []
@@ -149,12 +176,21 @@ def left_out_notes(graph: GraphKey, records: Sequence[VersionRow]) -> list[str]:
     return [f"{'; '.join(counts)}{others}: the history of a memory has all of them"]
 
 
-async def read_on_mind(
-    intention: RetrievalIntention | StateBasedRetrieval, activation: Activation, view: View
-) -> list[ConsciousnessRelationship]:
-    """The links of the memories in focus, where the stream acts on the energy; none where they come too late."""
-    if not intention.apply_feedback:
-        return []
+async def show(asking: Asking[StreamAsked], ordered: Ordered) -> ConsciousnessStream:
+    """The stream of what was found, whole, with who contests what it shows, and the links that are on the mind.
+
+    Those are read where the stream acts on the energy. What comes too late is left out.
+    """
+    candidates, activation = ordered.candidates, ordered.activation
+    on_mind: list[ConsciousnessRelationship] = []
+    if asking.request.apply_feedback:
+        on_mind = await _read_on_mind(activation, asking.view)
+    contested = await read_contested(asking, candidates, activation)
+    report = replace(ordered.report, on_mind=on_mind, contested=contested)
+    return assemble(ordered.options, candidates, activation, report)
+
+
+async def _read_on_mind(activation: Activation, view: View) -> list[ConsciousnessRelationship]:
     ids: dict[GraphKey, list[str]] = {}
     for score in activation.order[: consciousness_score.FOCUS]:
         ids.setdefault(score.key[0], []).append(score.key[1])
@@ -167,36 +203,24 @@ async def read_on_mind(
     return list(chain.from_iterable(links))
 
 
-async def read_contested(
-    intention: RetrievalIntention | StateBasedRetrieval,
-    candidates: Candidates,
-    activation: Activation,
-    view: View,
-    *,
-    deps: Deps,
-) -> Contests:
+async def read_contested(asking: Asking[StreamAsked], candidates: Candidates, activation: Activation) -> Contests:
     """Who contests the shared memories that may be shown, in the scope; nobody where a graph answers too late."""
     if all(score.key[0] == Level.N1 for score in activation.order):
         return {}
-    ids = shown_ids(intention, candidates, activation)
-    return await deps.features.read("contested", ids, view) or {}
+    ids = shown_ids(asking.request, candidates, activation)
+    return await asking.deps.features.read("contested", ids, asking.view) or {}
 
 
-async def with_mind(
-    stream: ConsciousnessStream, asked: StreamRequest, view: View, deps: Deps
-) -> ConsciousnessStream:
+async def with_mind(stream: ConsciousnessStream, asking: Asking[StreamAsked]) -> ConsciousnessStream:
     """The stream with the energy of the citizen and its rules, where a text or a section tells them.
 
     What is not read in time is left out.
     """
-    if not tells_mind(asked):
-        return stream
-    parts = asked.parts or ()
-    told = asked.form == "compact"
+    parts, view, deps = asking.request.parts or (), asking.view, asking.deps
     reads: dict[str, Coroutine[Any, Any, Any]] = {}
     if "energy" in parts:
         reads["citizen_energy"] = _energy(stream, view, deps)
-    if told or "rules" in parts:
+    if asking.request.form == "compact" or "rules" in parts:
         reads["rules"] = deps.features.read("rules", stream, view)
     read = dict(zip(reads, await together(*reads.values()), strict=True))
     return stream.model_copy(
@@ -226,56 +250,37 @@ class Completed(NamedTuple):
     found: ConsciousnessStream
 
 
-async def complete(
-    stream: ConsciousnessStream,
-    intention: RetrievalIntention | StateBasedRetrieval,
-    view: View,
-    deps: Deps,
-    *,
-    timer: StageTimer,
-    found: Recall,
-    learned: Learned = NOTHING_LEARNED,
-    links: Collection[CandidateLink] = (),
-) -> Completed:
+async def complete(asking: Asking[StreamAsked], ordered: Ordered, stream: ConsciousnessStream) -> Completed:
     """The stream with the coherence of its paths, its id, energy feedback if asked for, and its times (003, 4).
 
-    What was asked, `found` and shown is noted. `learned`: what ranked it beside the weights of the channels.
-    Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
-    `links`: all that were found; other questions may lead over them.
+    What was asked, found and shown is noted. Feedback starts from the energy of the request, or from the stored
+    energy of the citizen when it has none.
     """
-    if tells_mind(intention):
-        coherent, told = await together(
-            add_coherence(stream, view, links), with_mind(stream, intention, view, deps)
-        )
+    await let_others_run()
+    asking.timer.end("assembly")
+    links = ordered.candidates.links.values()
+    if tells_mind(asking.request):
+        coherent, told = await together(add_coherence(stream, asking.view, links), with_mind(stream, asking))
         stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
     else:
-        stream = coherent = await add_coherence(stream, view, links)
-    stream = fitted(stream, intention)
-    answer = await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
+        stream = coherent = await add_coherence(stream, asking.view, links)
+    answer = await finish(fitted(stream, asking.request), asking, ordered.found)
     return Completed(answer, coherent)
 
 
-def fitted(stream: ConsciousnessStream, asked: RetrievalIntention | StateBasedRetrieval) -> ConsciousnessStream:
+def fitted(stream: ConsciousnessStream, asked: StreamAsked) -> ConsciousnessStream:
     """The stream in the form and within the tokens that were asked for."""
     said = asked.query_text if isinstance(asked, RetrievalIntention) else asked.current_goal or ""
     return fit(stream, asked.form, budget_of(asked), parts=asked.parts, words=stems_of(said))
 
 
-async def finish(
-    stream: ConsciousnessStream,
-    intention: RetrievalIntention | StateBasedRetrieval,
-    view: View,
-    deps: Deps,
-    *,
-    timer: StageTimer,
-    found: Recall,
-    learned: Learned = NOTHING_LEARNED,
-) -> ConsciousnessStream:
+async def finish(stream: ConsciousnessStream, asking: Asking[StreamAsked], found: Recall) -> ConsciousnessStream:
     """The fitted stream with its id, energy feedback if asked for, and its times; see `complete`."""
+    view, deps, timer = asking.view, asking.deps, asking.timer
     if view.recall is None:
-        stream = note_stream(stream, intention, view, deps, found=found, learned=learned)
-        if intention.apply_feedback:
-            stream = await with_feedback(stream, intention.current_energy, deps, view.now)
+        stream = note_stream(stream, asking.request, view, deps, found=found, learned=asking.learned)
+        if asking.request.apply_feedback:
+            stream = await with_feedback(stream, asking.request.current_energy, deps, view.now)
     timer.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
 

@@ -191,14 +191,20 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
 
 
+def selected_keys(
+    asked: RetrievalIntention | StateBasedRetrieval, candidates: Candidates, activation: Activation
+) -> set[Key]:
+    """The memories that may be shown."""
+    levels = list(dict.fromkeys(map(level_of, asked.graphs)))
+    return select(candidates, activation.order, levels, asked.max_results_per_level).keys()
+
+
 def shown_ids(
     asked: RetrievalIntention | StateBasedRetrieval, candidates: Candidates, activation: Activation
 ) -> dict[GraphKey, list[str]]:
-    """By graph, the ids of the memories that may be shown."""
-    levels = list(dict.fromkeys(map(level_of, asked.graphs)))
-    selected = select(candidates, activation.order, levels, asked.max_results_per_level).keys()
+    """Their ids, by graph."""
     ids: dict[GraphKey, list[str]] = {}
-    for graph, memory_id, _ in sorted(selected):
+    for graph, memory_id, _ in sorted(selected_keys(asked, candidates, activation)):
         of_graph = ids.setdefault(graph, [])
         if memory_id not in of_graph[-1:]:
             of_graph.append(memory_id)

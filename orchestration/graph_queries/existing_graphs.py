@@ -43,14 +43,20 @@ class View(NamedTuple):
 
 
 async def open_view(
-    citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
+    citizen_id: str,
+    graphs: Sequence[GraphKey],
+    scope: Scope,
+    deps: Deps,
+    *,
+    now: Instant,
+    recall: Recall | None = None,
 ) -> View:
-    """Those of the graphs of a citizen that exist, with `notes`.
+    """Those of the graphs of a citizen that exist, with `notes`. With a `recall`, in its scope.
 
     Raises StoreMisfit, Unavailable.
     """
-    view = await open_plain_view(citizen_id, graphs, scope, deps, now=now)
-    return view._replace(notes=(*view.notes, *await note_learned_later(view)))
+    view = await open_plain_view(citizen_id, graphs, scope if recall is None else recall.scope, deps, now=now)
+    return view._replace(notes=(*view.notes, *await note_learned_later(view)), recall=recall)
 
 
 async def open_plain_view(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched, chain, islice
 from typing import Any, Final, NamedTuple
@@ -19,10 +19,9 @@ from orchestration.appraisal.text_signals import (
 )
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
-from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view, read_filters
-from orchestration.graph_queries.six_queries import draw, memory_ids
+from orchestration.graph_queries.six_queries import OVERFETCH, draw, memory_ids
 from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state, read_state
 from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text, join_lexicons
@@ -30,7 +29,7 @@ from orchestration.question.reading import ANSWERING, read_question
 from orchestration.ranking.relevance import word_weights
 from orchestration.reranking import RERANKED, Reranked, order_items, reorder
 from orchestration.resonance import ranking
-from orchestration.resonance.ranking import PAIN, UNSATISFIED, Echo, SignalWords
+from orchestration.resonance.ranking import PAIN, UNSATISFIED, Echo, SignalWords, low_drives, strongest_emotion
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.errors import Fault, InvalidRequest, StoreTimeout, Unavailable
 from schemas.language_model import ModelCall
@@ -79,317 +78,6 @@ PLURAL_FACTOR: Final = 16
 """With plurality the limit of a query is multiplied by this, so that memories of each week can be shown."""
 NO_MEMORY: Final = [""]
 """The ids for an end of a relation that names no memory. No memory has an empty id, so nothing matches."""
-
-
-class Embedding(NamedTuple):
-    """The vector of the signal; None without one, with a note why if it was wanted."""
-
-    vector: list[float] | None
-    notes: tuple[str, ...] = ()
-
-
-class Found(NamedTuple):
-    """What was found: the answers of the queries and of the pools, all echoes, the model calls of a reranking."""
-
-    results: Sequence[QueryResult]
-    drawn: Sequence[QueryResult]
-    echoes: Mapping[Level, Sequence[Echo]]
-    calls: tuple[ModelCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sending:
-    """A signal that is ready to send: the graphs (`view`), the embedding, the effective weight of each channel."""
-
-    request: Resonate
-    view: View
-    signal: PreparedSignal
-    embedding: Embedding
-    weights: Mapping[Channel, float]
-    filter_notes: tuple[str, ...]
-
-
-async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool = True) -> Resonances:
-    """The memories of each level that resonate with a signal; the strongest alone if not `diverse`.
-
-    A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
-    InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
-    the feature says.
-    """
-    if request.by == "shape":
-        by_shape: Resonances | None = await deps.features.read("by_shape", request, deps, now)
-        if by_shape is None:
-            raise InvalidRequest("by: this service does not compare shapes")
-        return by_shape
-    _check_dimension(request, deps)
-    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
-    view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
-    signal = await prepare_signal(request, view, deps)
-    request = signal.request
-    embedding = await _embed(request, signal, deps) if view.targets else Embedding(None)
-    weights = _weigh_channels(request, signal, embedding.vector)
-    filtered = await read_filters(request.filters, view)
-    sending = _Sending(request, view, signal, embedding, weights, filtered.notes)
-    signal_names = list(signal.sent.nodes)
-    for relation in signal.sent.relations:
-        signal_names += filter(None, (relation.source, relation.target))
-    signal_names = list(dict.fromkeys(signal_names))
-    resolved = await asyncio.gather(
-        *(resolve_names(target, signal_names, scope, request.filters) for target in view.targets.values())
-    )
-    pools = [(target, signal.terms.get(level, ())) for level, target in view.targets.items()]
-    drawn = await draw(request, pools, scope.bounds(), request.filters)
-    shared = _shared_values(sending)
-    requests = [_build_query(sending, names, shared, memory_ids(drawn, names.target.key)) for names in resolved]
-    async with deps.connection.questions.turn():
-        results = await run_all(requests)
-        check_answered(results)
-        echoes = _read_echoes(results, sending)
-    if diverse:
-        chosen, calls = await _choose(sending, echoes, deps)
-    else:
-        most = request.max_results_per_level
-        chosen, calls = {level: list(found[:most]) for level, found in echoes.items()}, ()
-    shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
-    return _respond(sending, Found(results, drawn, echoes, calls), shown)
-
-
-async def _choose(
-    sending: _Sending, echoes: Mapping[Level, Sequence[Echo]], deps: Deps
-) -> tuple[dict[Level, list[Echo]], tuple[ModelCall, ...]]:
-    """The echoes to show, and the model calls that ordered them.
-
-    To be reranked, twice as many are chosen: what only a reader finds fitting must be among them (002, stage 3).
-    """
-    request = sending.request
-    limit, per_week = request.max_results_per_level, None
-    if request.plurality is not None:
-        per_week = request.plurality.per_week
-    if request.rerank is None:
-        return {level: ranking.choose(found, limit, per_week) for level, found in echoes.items()}, ()
-    return await _rerank(
-        sending, {level: ranking.choose(found, 2 * limit, per_week) for level, found in echoes.items()}, deps
-    )
-
-
-async def _rerank(
-    sending: _Sending, chosen: Mapping[Level, Sequence[Echo]], deps: Deps
-) -> tuple[dict[Level, list[Echo]], tuple[ModelCall, ...]]:
-    """The best of each level in their new order. A model may take seconds: nobody waits for it with a turn."""
-    request, text = sending.request, sending.signal.text
-    bests = [found[:RERANKED] for found in chosen.values()]
-    method = request.rerank or "mmr"
-    orders = await asyncio.gather(
-        *(order_items(list(map(_reranked, best)), deps, method=method, text=text) for best in bests)
-    )
-    shown = {
-        level: [*reorder(best, order.positions), *found[RERANKED:]][: request.max_results_per_level]
-        for (level, found), best, order in zip(chosen.items(), bests, orders, strict=True)
-    }
-    return shown, tuple(order.call for order in orders if order.call is not None)
-
-
-def _reranked(echo: Echo) -> Reranked:
-    memory = echo.resonance.memory
-    text = " ".join(filter(None, (memory.name, memory.description)))
-    channels = {str(name): value for name, value in echo.resonance.channels.items()}
-    shown = f"{memory.speaker}: {memory.description}" if memory.speaker else text
-    return Reranked(shown, stems(text), echo.resonance.resonance, channels)
-
-
-async def _in_context(
-    chosen: Mapping[Level, Sequence[Echo]], view: View, decay: Decay
-) -> dict[Level, list[Resonance]]:
-    """The echoes with the names of their nodes and edges; ids in their place where the engine is too slow."""
-    ids: dict[GraphKey, set[str]] = {}
-    for echo in chain.from_iterable(chosen.values()):
-        ids.setdefault(echo.graph, set()).update(echo.ends())
-    names = await asyncio.gather(*(_read_names(view, graph, own) for graph, own in ids.items()))
-    by_graph = dict(zip(ids, names, strict=True))
-    return {level: _named(echoes, by_graph, decay) for level, echoes in chosen.items()}
-
-
-def _named(echoes: Sequence[Echo], names: Mapping[GraphKey, Mapping[str, str]], decay: Decay) -> list[Resonance]:
-    memories = decay.show([echo.resonance.memory for echo in echoes])
-    return [
-        echo.in_context(names[echo.graph]).model_copy(update={"memory": memory})
-        for echo, memory in zip(echoes, memories, strict=True)
-    ]
-
-
-async def _read_names(view: View, graph: GraphKey, ids: Iterable[str]) -> dict[str, str]:
-    try:
-        return await read_names(view.targets[graph], view.scope, sorted(ids))
-    except (StoreTimeout, Fault):
-        return {}
-
-
-def _check_dimension(request: Resonate, deps: Deps) -> None:
-    vector = request.query_embedding
-    if vector is not None and len(vector) != deps.graphs.dimension:
-        raise InvalidRequest(
-            f"query_embedding has {len(vector)} numbers, the store's embeddings have {deps.graphs.dimension}",
-            remedy=f"Embed it with {deps.graphs.model}, or send query_text.",
-        )
-
-
-async def _embed(request: Resonate, signal: PreparedSignal, deps: Deps) -> Embedding:
-    """Embed the signal; no vector when likeness has weight 0, the signal has no text, or no embedder exists."""
-    if request.query_embedding is not None:
-        return Embedding(list(request.query_embedding))
-    if not request.weights.likeness or not signal.text:
-        return Embedding(None)
-    try:
-        vector = await deps.embedder.embed_query(signal.text)
-    except (Unavailable, Fault) as error:
-        return Embedding(None, (f"likeness of meaning was not used: {error.detail}",))
-    return Embedding(vector) if vector else Embedding(None, (NO_EMBEDDER,))
-
-
-def _weigh_channels(
-    request: Resonate, signal: PreparedSignal, embedding: list[float] | None
-) -> dict[Channel, float]:
-    """The effective weights. Raises InvalidRequest when all are 0."""
-    sent = signal.sent
-    has_value: dict[Channel, bool] = {
-        "nodes": bool(sent.nodes),
-        "relations": bool(sent.relations),
-        "emotion": sent.emotion is not None,
-        "result": sent.result is not None,
-        "likeness": embedding is not None,
-        "words": signal.words is not None,
-        "beside": signal.words is not None,
-    }
-    silent = frozenset(channel for channel in CHANNELS if not has_value.get(channel, True))
-    weights = ranking.effective_weights(request.weights, silent, sent.intensity, signal.biases)
-    if not any(weights.values()):
-        possible = ", ".join(channel for channel in CHANNELS if channel not in silent)
-        raise InvalidRequest(
-            "every channel that the signal has a value for has weight 0",
-            remedy=f"Give a weight to one of: {possible}.",
-        )
-    return weights
-
-
-def _shared_values(sending: _Sending) -> dict[str, Any]:
-    """The parameters of the statement that are the same for all graphs.
-
-    `embeddings` and `felt_names` are lists of none or one: the statement searches once for each item.
-    """
-    request, sent, plurality = sending.request, sending.signal.sent, sending.request.plurality
-    pool = max(MIN_CANDIDATES, 4 * request.max_results_per_level)
-    feeling = emotion_vector({sent.emotion: 1.0}) if sent.emotion else None
-    embedding, now = sending.embedding.vector, sending.view.now
-    shown: dict[str, float] = {}  # the memories of the window, the factor of those of the last 24 hours below 1
-    for item in request.window:
-        if item.id is not None:
-            at = now if item.shown_at is None else to_instant(item.shown_at)
-            shown[item.id] = ranking.suppression(at, now)
-    return {
-        **sending.view.scope.bounds(),
-        **filter_values(request.filters),
-        **GENERALISED,
-        "moment": sending.view.scope.valid.start,
-        "pool": pool,
-        "limit": pool if plurality is None else PLURAL_FACTOR * pool,
-        "half_life": 1.0 if plurality is None else plurality.half_life_days,
-        "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
-        "max_level": sent.max_level,
-        "names": sorted((*NO_STATEMENTS, "actor", "self")),
-        "in_words": embedding is not None and sending.signal.words is not None,
-        "of_memory": request.overlap == "memory",
-        "emotion": sent.emotion or "",
-        "kindred": sorted(kindred(sent.emotion or "")),
-        "result": sent.result or "",
-        "suppress_recent": request.suppress_recent,
-        "shown": [[memory_id, factor] for memory_id, factor in shown.items() if factor < 1.0],
-        "embedding": embedding,
-        "embeddings": [] if embedding is None else [embedding],
-        "felt_names": [] if feeling is None else [sent.emotion],
-        "feeling": feeling,
-        "all_weights": sum(sending.weights.values()),
-        **{f"w_{channel}": weight for channel, weight in sending.weights.items()},
-    }
-
-
-def _build_query(
-    sending: _Sending, resolved: ResolvedNames, shared: Mapping[str, Any], plural_ids: Sequence[str]
-) -> QueryRequest:
-    sent, ids, target = sending.signal.sent, resolved.ids, resolved.target
-
-    def end(name: str | None) -> Sequence[str]:
-        return [] if name is None else ids[name] or NO_MEMORY
-
-    values = {
-        **shared,
-        "ids": sorted(set().union(*ids.values())),
-        "groups": [ids[name] for name in sent.nodes],
-        "triples": [
-            [relation.relation_type, end(relation.source), end(relation.target)] for relation in sent.relations
-        ],
-        "types": sorted({relation.relation_type for relation in sent.relations}),
-        "words": "|".join(sending.signal.terms.get(target.key, ())),
-        "newest": resolved.newest.start,
-        "until": resolved.newest.end,
-        "plural": list(plural_ids),
-    }
-    if shared["unfiltered"]:
-        k = six_queries.OVERFETCH * shared["pool"]
-        values["near"] = Search(shared["embedding"] or [], k, open_only=not target.past)
-        statement = RESONATE_THEN if target.past else RESONATE_NOW
-    else:
-        statement = RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
-    return QueryRequest("resonance", target, statement, values)
-
-
-def _respond(sending: _Sending, found: Found, shown: Mapping[Level, Sequence[Resonance]]) -> Resonances:
-    request = sending.request
-    failed = [result.request.name for result in (*found.results, *found.drawn) if result.timing.failure]
-    failed += [f"{call.purpose}: {call.failure}" for call in found.calls if call.failure is not None]
-    memories = [resonance.memory for resonances in shown.values() for resonance in resonances]
-    return Resonances(
-        citizen_id=request.citizen_id,
-        signal=sending.signal.sent,
-        weights=dict(sending.weights),
-        levels={LEVEL_NAMES[level]: tuple(shown.get(level, ())) for level in map(level_of, request.graphs)},
-        rules=ranking.active_rules(chain.from_iterable(shown.values())),
-        model_calls=found.calls,
-        notes=_notes(sending, found.results, found.echoes),
-        degraded=(*failed, *describe_unreadable(memories)),
-    )
-
-
-def _read_echoes(results: Iterable[QueryResult], sending: _Sending) -> dict[Level, list[Echo]]:
-    """The echoes of each level, strongest first."""
-    echoes: defaultdict[Level, list[Echo]] = defaultdict(list)
-    words = sending.signal.words
-    for result in results:
-        found = [*map(Echo.from_row, read_resonances(result.rows, result.key, result.request.known_to))]
-        if words is not None:
-            found = ranking.complete(found, words, sending.weights, result.key)
-        echoes[level_of(result.key)] += found
-    for of_level in echoes.values():
-        of_level.sort(key=lambda echo: -echo.resonance.resonance)
-    return dict(echoes)
-
-
-def _notes(
-    sending: _Sending, results: Sequence[QueryResult], echoes: Mapping[Level, Sequence[Echo]]
-) -> tuple[str, ...]:
-    sent = sending.signal.sent
-    notes = [
-        *sending.signal.notes, *sending.embedding.notes, *sending.view.notes, *sending.filter_notes
-    ]  # fmt: skip
-    related = any(echo.resonance.channels["relations"] for echo in chain.from_iterable(echoes.values()))
-    if sending.request.relations and not sending.view.notes and not related:
-        notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
-    of_graphs = [result.request.values["groups"] for result in results]
-    unnamed = [name for name, *groups in zip(sent.nodes, *of_graphs, strict=True) if not any(groups)]
-    if results and unnamed:
-        notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
-    return tuple(dict.fromkeys(notes))
-
-
 READ_WORDS: Final = 288
 """The last this many words of window and focus are read for names, relations, emotion and result."""
 LOOKUP_WORDS: Final = 36
@@ -401,6 +89,8 @@ RELATION_LIKENESS: Final = 0.55
 With the local model 9 of 16 pairs of synonyms are above it, and none of 10 pairs with different meanings: created
 and destroyed have .52, likes and hates .51, criticized and praised .48.
 """
+
+NOTHING_AROUND: Final = Surroundings([], [])
 
 type Lexicons = Mapping[GraphKey, Lexicon]
 """What each graph knows of the text."""
@@ -424,6 +114,274 @@ class PreparedSignal:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """A signal that is ready to send: the graphs, its vector if any, the effective weight of each channel."""
+
+    view: View
+    signal: PreparedSignal
+    vector: list[float] | None
+    weights: Mapping[Channel, float]
+    notes: tuple[str, ...]
+
+
+async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool = True) -> Resonances:
+    """The memories of each level that resonate with a signal; the strongest alone if not `diverse`.
+
+    A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
+    InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
+    the feature says.
+    """
+    if request.by == "shape":
+        by_shape: Resonances | None = await deps.features.read("by_shape", request, deps, now)
+        if by_shape is None:
+            raise InvalidRequest("by: this service does not compare shapes")
+        return by_shape
+    _check_dimension(request, deps)
+    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
+    view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
+    sending = await _prepare(request, view, deps)
+    signal, request = sending.signal, sending.signal.request
+    named = dict.fromkeys(signal.sent.nodes)
+    for relation in signal.sent.relations:
+        named |= dict.fromkeys(filter(None, (relation.source, relation.target)))
+    resolved = await asyncio.gather(
+        *(resolve_names(target, list(named), scope, request.filters) for target in view.targets.values())
+    )
+    pools = [(target, signal.terms.get(level, ())) for level, target in view.targets.items()]
+    drawn = await draw(request, pools, scope.bounds(), request.filters)
+    shared = _shared_values(sending)
+    requests = [_build_query(signal, names, shared, memory_ids(drawn, names.target.key)) for names in resolved]
+    async with deps.connection.questions.turn():
+        results = await run_all(requests)
+        check_answered(results)
+        echoes = _read_echoes(results, sending)
+    calls: tuple[ModelCall, ...] = ()
+    if diverse:
+        chosen, calls = await _choose(signal, echoes, deps)
+    else:
+        chosen = {level: found[: request.max_results_per_level] for level, found in echoes.items()}
+    shown = await _in_context(chosen, view, Decay(deps.half_lives, scope.valid.start))
+    failed = [result.request.name for result in (*results, *drawn) if result.timing.failure]
+    failed += [f"{call.purpose}: {call.failure}" for call in calls if call.failure is not None]
+    memories = [resonance.memory for resonance in chain.from_iterable(shown.values())]
+    return Resonances(
+        citizen_id=request.citizen_id,
+        signal=signal.sent,
+        weights=dict(sending.weights),
+        levels={LEVEL_NAMES[level]: tuple(shown.get(level, ())) for level in map(level_of, request.graphs)},
+        rules=ranking.active_rules(chain.from_iterable(shown.values())),
+        model_calls=calls,
+        notes=_notes(sending, results, echoes),
+        degraded=(*failed, *describe_unreadable(memories)),
+    )
+
+
+def _check_dimension(request: Resonate, deps: Deps) -> None:
+    vector = request.query_embedding
+    if vector is not None and len(vector) != deps.graphs.dimension:
+        raise InvalidRequest(
+            f"query_embedding has {len(vector)} numbers, the store's embeddings have {deps.graphs.dimension}",
+            remedy=f"Embed it with {deps.graphs.model}, or send query_text.",
+        )
+
+
+async def _prepare(request: Resonate, view: View, deps: Deps) -> _Sending:
+    """The signal, its vector and its weights; notes on what of it is not used."""
+    signal = await prepare_signal(request, view, deps)
+    request, notes = signal.request, list(signal.notes)
+    vector = list(request.query_embedding) if request.query_embedding is not None and view.targets else None
+    if vector is None and view.targets and request.weights.likeness and signal.text:
+        try:
+            vector = await deps.embedder.embed_query(signal.text) or None
+            notes += [] if vector else [NO_EMBEDDER]
+        except (Unavailable, Fault) as error:
+            notes.append(f"likeness of meaning was not used: {error.detail}")
+    weights = _weigh_channels(signal, vector)
+    filtered = await read_filters(request.filters, view)
+    return _Sending(view, signal, vector, weights, (*notes, *view.notes, *filtered.notes))
+
+
+def _weigh_channels(signal: PreparedSignal, vector: list[float] | None) -> dict[Channel, float]:
+    """The effective weights. Raises InvalidRequest when all are 0."""
+    sent = signal.sent
+    has_value: dict[Channel, bool] = {
+        "nodes": bool(sent.nodes),
+        "relations": bool(sent.relations),
+        "emotion": sent.emotion is not None,
+        "result": sent.result is not None,
+        "likeness": vector is not None,
+        "words": signal.words is not None,
+        "beside": signal.words is not None,
+    }
+    silent = frozenset(channel for channel in CHANNELS if not has_value.get(channel, True))
+    weights = ranking.effective_weights(signal.request.weights, silent, sent.intensity, signal.biases)
+    if not any(weights.values()):
+        possible = ", ".join(channel for channel in CHANNELS if channel not in silent)
+        raise InvalidRequest(
+            "every channel that the signal has a value for has weight 0",
+            remedy=f"Give a weight to one of: {possible}.",
+        )
+    return weights
+
+
+def _shared_values(sending: _Sending) -> dict[str, Any]:
+    """The parameters of the statement that are the same for all graphs.
+
+    `embeddings` and `felt_names` are lists of none or one: the statement searches once for each item.
+    """
+    request, sent, embedding = sending.signal.request, sending.signal.sent, sending.vector
+    plurality, scope, now = request.plurality, sending.view.scope, sending.view.now
+    pool = max(MIN_CANDIDATES, 4 * request.max_results_per_level)
+    feeling = emotion_vector({sent.emotion: 1.0}) if sent.emotion else None
+    shown: dict[str, float] = {}  # the memories of the window, the factor of those of the last 24 hours below 1
+    for item in request.window:
+        if item.id is not None:
+            at = now if item.shown_at is None else to_instant(item.shown_at)
+            shown[item.id] = ranking.suppression(at, now)
+    return {
+        **scope.bounds(),
+        **filter_values(request.filters),
+        **GENERALISED,
+        "moment": scope.valid.start,
+        "pool": pool,
+        "limit": pool if plurality is None else PLURAL_FACTOR * pool,
+        "half_life": 1.0 if plurality is None else plurality.half_life_days,
+        "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
+        "max_level": sent.max_level,
+        "names": sorted((*NO_STATEMENTS, "actor", "self")),
+        "in_words": embedding is not None and sending.signal.words is not None,
+        "of_memory": request.overlap == "memory",
+        "emotion": sent.emotion or "",
+        "kindred": sorted(kindred(sent.emotion or "")),
+        "result": sent.result or "",
+        "suppress_recent": request.suppress_recent,
+        "shown": [[memory_id, factor] for memory_id, factor in shown.items() if factor < 1.0],
+        "embedding": embedding,
+        "embeddings": [] if embedding is None else [embedding],
+        "felt_names": [] if feeling is None else [sent.emotion],
+        "feeling": feeling,
+        "all_weights": sum(sending.weights.values()),
+        **{f"w_{channel}": weight for channel, weight in sending.weights.items()},
+    }
+
+
+def _build_query(
+    signal: PreparedSignal, resolved: ResolvedNames, shared: Mapping[str, Any], plural_ids: Sequence[str]
+) -> QueryRequest:
+    sent, ids, target = signal.sent, resolved.ids, resolved.target
+    triples: list[list[Any]] = []
+    for relation in sent.relations:
+        ends = [[] if name is None else ids[name] or NO_MEMORY for name in (relation.source, relation.target)]
+        triples.append([relation.relation_type, *ends])
+    values = {
+        **shared,
+        "ids": sorted(set().union(*ids.values())),
+        "groups": list(map(ids.__getitem__, sent.nodes)),
+        "triples": triples,
+        "types": sorted({relation.relation_type for relation in sent.relations}),
+        "words": "|".join(signal.terms.get(target.key, ())),
+        "newest": resolved.newest.start,
+        "until": resolved.newest.end,
+        "plural": list(plural_ids),
+    }
+    if shared["unfiltered"]:
+        k = OVERFETCH * shared["pool"]
+        values["near"] = Search(shared["embedding"] or [], k, open_only=not target.past)
+        statement = RESONATE_THEN if target.past else RESONATE_NOW
+    else:
+        statement = RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
+    return QueryRequest("resonance", target, statement, values)
+
+
+def _read_echoes(results: Iterable[QueryResult], sending: _Sending) -> dict[Level, list[Echo]]:
+    """The echoes of each level, strongest first."""
+    echoes: defaultdict[Level, list[Echo]] = defaultdict(list)
+    words = sending.signal.words
+    for result in results:
+        found = [*map(Echo.from_row, read_resonances(result.rows, result.key, result.request.known_to))]
+        if words is not None:
+            found = ranking.complete(found, words, sending.weights, result.key)
+        echoes[level_of(result.key)] += found
+    for of_level in echoes.values():
+        of_level.sort(key=lambda echo: -echo.resonance.resonance)
+    return dict(echoes)
+
+
+async def _choose(
+    signal: PreparedSignal, echoes: Mapping[Level, Sequence[Echo]], deps: Deps
+) -> tuple[dict[Level, list[Echo]], tuple[ModelCall, ...]]:
+    """The echoes to show, and the model calls that ordered them.
+
+    To be reranked, twice as many are chosen: what only a reader finds fitting must be among them (002, stage 3).
+    A model may take seconds: nobody waits for it with a turn.
+    """
+    request, limit, method = signal.request, signal.request.max_results_per_level, signal.request.rerank
+    per_week = None if request.plurality is None else request.plurality.per_week
+    chosen: dict[Level, list[Echo]] = {}
+    for level, found in echoes.items():
+        chosen[level] = ranking.choose(found, limit if method is None else 2 * limit, per_week)
+    if method is None:
+        return chosen, ()
+    items = [list(map(_reranked, found[:RERANKED])) for found in chosen.values()]
+    orders = await asyncio.gather(*(order_items(each, deps, method=method, text=signal.text) for each in items))
+    for level, order in zip(chosen, orders, strict=True):
+        found = chosen[level]
+        chosen[level] = [*reorder(found[:RERANKED], order.positions), *found[RERANKED:]][:limit]
+    return chosen, tuple(order.call for order in orders if order.call is not None)
+
+
+def _reranked(echo: Echo) -> Reranked:
+    memory = echo.resonance.memory
+    text = " ".join(filter(None, (memory.name, memory.description)))
+    channels = {str(name): value for name, value in echo.resonance.channels.items()}
+    shown = f"{memory.speaker}: {memory.description}" if memory.speaker else text
+    return Reranked(shown, stems(text), echo.resonance.resonance, channels)
+
+
+async def _in_context(
+    chosen: Mapping[Level, Sequence[Echo]], view: View, decay: Decay
+) -> dict[Level, list[Resonance]]:
+    """The echoes with the names of their nodes and edges; ids in their place where the engine is too slow."""
+    ids: dict[GraphKey, set[str]] = {}
+    for echo in chain.from_iterable(chosen.values()):
+        ids.setdefault(echo.graph, set()).update(echo.ends())
+
+    async def read(graph: GraphKey) -> dict[str, str]:
+        try:
+            return await read_names(view.targets[graph], view.scope, sorted(ids[graph]))
+        except (StoreTimeout, Fault):
+            return {}
+
+    names = dict(zip(ids, await asyncio.gather(*map(read, ids)), strict=True))
+    shown: dict[Level, list[Resonance]] = {}
+    for level, echoes in chosen.items():
+        memories = decay.show([echo.resonance.memory for echo in echoes])
+        shown[level] = []
+        for echo, memory in zip(echoes, memories, strict=True):
+            shown[level].append(echo.in_context(names[echo.graph]).model_copy(update={"memory": memory}))
+    return shown
+
+
+def _notes(
+    sending: _Sending, results: Sequence[QueryResult], echoes: Mapping[Level, Sequence[Echo]]
+) -> tuple[str, ...]:
+    request, notes = sending.signal.request, list(sending.notes)
+    related = any(echo.resonance.channels["relations"] for echo in chain.from_iterable(echoes.values()))
+    if request.relations and not sending.view.notes and not related:
+        notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
+    of_graphs = [result.request.values["groups"] for result in results]
+    unnamed = [
+        name for name, *groups in zip(sending.signal.sent.nodes, *of_graphs, strict=True) if not any(groups)
+    ]
+    if results and unnamed:
+        notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
+    return tuple(dict.fromkeys(notes))
+
+
+# --- the signal: the fields of the request, completed from window, focus, state and drives (002)
+
+
 class WindowText(NamedTuple):
     """The words of window and focus that are read; `cut` when there were more."""
 
@@ -438,13 +396,6 @@ class Feeling(NamedTuple):
     intensity: float
 
 
-class SignalRelations(NamedTuple):
-    """The relations of a signal, with a note when likeness of meaning could not be used."""
-
-    relations: tuple[Relation, ...]
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class SignalSources:
     """The values from which a signal is completed.
@@ -456,8 +407,8 @@ class SignalSources:
     text: str
     state: CitizenState
     lexicons: Lexicons
-    entities: Sequence[str]
-    surroundings: Surroundings
+    entities: Sequence[str] = ()
+    surroundings: Surroundings = NOTHING_AROUND
 
 
 async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedSignal:
@@ -467,11 +418,16 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
     """
     state = await _read_state(request, view, deps)
     if request.asks_nothing:
-        request = with_kept(request, state, await _read_shown(state, view))
+        ids = [item.id for item in state.window if item.id is not None]
+        found = await asyncio.gather(*(read_words(target, view.scope, ids) for target in view.targets.values()))
+        texts: dict[str, str] = {}
+        for by_id in found:
+            texts |= by_id
+        request = with_kept(request, state, texts)
     sources = await _collect_sources(request, state, view)
     drives = unsatisfied_drives(request, sources.state)
-    named = await _find_relations(request, sources, deps)
-    sent = build_signal(request, sources, drives, named.relations)
+    relations, unread = await _find_relations(request, sources, deps)
+    sent = build_signal(request, sources, drives, relations)
     # The discriminative terms, without those in `DOCUMENT_CAP` memories or more.
     terms: dict[GraphKey, list[str]] = {}
     for level, own in sources.lexicons.items():
@@ -484,8 +440,18 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
         terms=terms,
         words=_read_words(sources.text, sources.lexicons, view.now) if sources.text else None,
         biases=[drive.bias for drive in drives.values()],
-        notes=(*_signal_notes(request, sources, sent.emotion), *named.notes),
+        notes=(*_signal_notes(request, sources, sent.emotion), *unread),
     )
+
+
+async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState:
+    """The state as it was set; where only the state is asked, also what is derived."""
+    if request.asks_nothing:
+        target = view.targets.get(Level.N1)
+        return await felt_state(request.citizen_id, deps, view.scope, view.now, target=target)
+    if request.built or request.drive_bias:
+        return await read_state(request.citizen_id, deps, view.scope)
+    return CitizenState(citizen_id=request.citizen_id)
 
 
 def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) -> Resonate:
@@ -498,7 +464,7 @@ def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) 
         item if item.id is None else item.model_copy(update={"text": texts.get(item.id)}) for item in state.window
     ]
     senses = [WindowItem(text=sense.text) for sense in state.senses.values() if (sense.text or "").strip()]
-    low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
+    low = low_drives(state)
     fields: dict[str, Any] = {"window": (*shown, *senses), "focus": state.focus, "drive_bias": low}
     pain = state.pain
     if pain > PAIN:
@@ -510,44 +476,66 @@ def with_kept(request: Resonate, state: CitizenState, texts: Mapping[str, str]) 
     return kept
 
 
-async def _read_shown(state: CitizenState, view: View) -> dict[str, str]:
-    """The words of the memories in the kept window, by id; none of those that are not there any more."""
-    ids = [item.id for item in state.window if item.id is not None]
-    found = await asyncio.gather(*(read_words(target, view.scope, ids) for target in view.targets.values()))
-    return {memory_id: words for by_id in found for memory_id, words in by_id.items()}
-
-
 async def _collect_sources(request: Resonate, state: CitizenState, view: View) -> SignalSources:
     window = read_window(request)
-    text = (request.query_text or "").strip() or window.text
-    # What is asked stands last: of a long text the last words are looked up.
-    looked_up = " ".join(filter(None, (window.text, request.query_text)))
-    lexicons = await _look_up_lexicons(looked_up, text, view)
+    said = (request.query_text or "").strip() or window.text
+    # What is asked stands last: of a long text the last words are looked up, `LOOKUP_WORDS` at a time.
+    text = " ".join(filter(None, (window.text, request.query_text)))
+    language, lookups = word_language(said), []
+    parts = list(map(" ".join, batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)))
+    for target in view.targets.values():
+        for part in parts:
+            asked = query_words(part, language)
+            lookups.append(look_up_lexicon(target.graph, part, asked, past=target.past, language=language))
+    found = iter(await asyncio.gather(*lookups))
+    lexicons: dict[GraphKey, Lexicon] = {}
+    for level in view.targets:
+        lexicons[level] = join_lexicons(islice(found, len(parts)), query_words(said, language))
     if not request.built:
-        return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
+        return SignalSources(window, said, state, lexicons)
     named = [entity.name for lexicon in lexicons.values() for entity in lexicon.entities]
-    surroundings = await _read_surroundings(request, view, lexicons)
-    return SignalSources(window, text, state, lexicons, _distinct(named), surroundings)
+    # The entities of the memories in the window; the types of the links around them and the named entities.
+    shown = [item.id for item in request.window if item.id is not None]
+    reads = []
+    for level, target in view.targets.items():
+        ids = [entity.id for entity in lexicons[level].entities]
+        reads.append(read_surroundings(target, view.scope, shown=shown, named=ids))
+    around = Surroundings([], [])
+    for each in await asyncio.gather(*reads):
+        around.names.extend(each.names)
+        around.relation_types.extend(each.relation_types)
+    around = Surroundings(_distinct(around.names), _distinct(around.relation_types))
+    return SignalSources(window, said, state, lexicons, _distinct(named), around)
 
 
-async def _find_relations(request: Resonate, sources: SignalSources, deps: Deps) -> SignalRelations:
+def read_window(request: Resonate) -> WindowText:
+    """The last `READ_WORDS` words of the window followed by the focus."""
+    texts = [item.text for item in request.window if item.text] + ([request.focus] if request.focus else [])
+    window_words = " \n".join(texts).split()
+    return WindowText(" ".join(window_words[-READ_WORDS:]), len(window_words) > READ_WORDS)
+
+
+async def _find_relations(
+    request: Resonate, sources: SignalSources, deps: Deps
+) -> tuple[tuple[Relation, ...], tuple[str, ...]]:
     """The relations of the request; without any, those that the text of the window names: by the meaning of words,
-    only by their forms without an embedder, or when it fails."""
+    only by their forms without an embedder, or when it fails, which a note says."""
     types = sources.surroundings.relation_types
     if request.relations or not types or not sources.entities:
-        return SignalRelations(request.relations)
+        return request.relations, ()
     text, names = sources.window.text, sources.entities
-    if not deps.embedder.dimension:
-        return SignalRelations(read_relations(text, names, types, has_same_stem))
-    candidates = relation_words(text, names)
-    searched = set(query_words(" ".join(candidates)))
-    phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
-    try:
-        vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
-    except Unavailable as error:
-        note = f"relations were read only by the forms of words: {error.detail}"
-        return SignalRelations(read_relations(text, names, types, has_same_stem), (note,))
-    return SignalRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
+    is_named: Callable[[str, str], bool] = has_same_stem
+    notes: tuple[str, ...] = ()
+    if deps.embedder.dimension:
+        candidates = relation_words(text, names)
+        searched = set(query_words(" ".join(candidates)))
+        phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
+        try:
+            vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
+            is_named = match_by_meaning(vectors, RELATION_LIKENESS)
+        except Unavailable as error:
+            notes = (f"relations were read only by the forms of words: {error.detail}",)
+    return read_relations(text, names, types, is_named), notes
 
 
 def build_signal(
@@ -568,13 +556,6 @@ def build_signal(
         max_level=request.max_level,
         drives=tuple(drives),
     )
-
-
-def read_window(request: Resonate) -> WindowText:
-    """The last `READ_WORDS` words of the window followed by the focus."""
-    texts = [item.text for item in request.window if item.text] + ([request.focus] if request.focus else [])
-    window_words = " \n".join(texts).split()
-    return WindowText(" ".join(window_words[-READ_WORDS:]), len(window_words) > READ_WORDS)
 
 
 def unsatisfied_drives(request: Resonate, state: CitizenState) -> dict[str, Drive]:
@@ -599,9 +580,9 @@ def read_feeling(request: Resonate, text: str, state: CitizenState) -> Feeling:
     if text_emotion is not None:
         return Feeling(text_emotion, intensity)
     felt = normal_emotions(state.emotion_vector) if request.built else {}
-    if not any(felt.values()):
+    strongest = strongest_emotion(felt)
+    if strongest is None:
         return Feeling(None, intensity)
-    strongest = min(felt, key=lambda emotion: (-felt[emotion], emotion))
     return Feeling(strongest, felt[strongest] if request.intensity is None else intensity)
 
 
@@ -614,50 +595,15 @@ def describe_signal(sent: SentSignal) -> str:
     return ". ".join([*sent.nodes, *relations, *filter(None, (sent.emotion, sent.result))])
 
 
-async def _read_state(request: Resonate, view: View, deps: Deps) -> CitizenState:
-    """The state as it was set; where only the state is asked, also what is derived."""
-    if request.asks_nothing:
-        target = view.targets.get(Level.N1)
-        return await felt_state(request.citizen_id, deps, view.scope, view.now, target=target)
-    if request.built or request.drive_bias:
-        return await read_state(request.citizen_id, deps, view.scope)
-    return CitizenState(citizen_id=request.citizen_id)
-
-
-async def _look_up_lexicons(text: str, said: str, view: View) -> Lexicons:
-    """Look up a text in each graph, `LOOKUP_WORDS` words at a time: its names, and the words that were `said`."""
-    language, lookups = word_language(said), []
-    parts = list(map(" ".join, batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)))
-    for target in view.targets.values():
-        for part in parts:
-            asked = query_words(part, language)
-            lookups.append(look_up_lexicon(target.graph, part, asked, past=target.past, language=language))
-    found = iter(await asyncio.gather(*lookups))
-    return {level: join_lexicons(islice(found, len(parts)), query_words(said, language)) for level in view.targets}
-
-
 def _read_words(text: str, lexicons: Lexicons, now: Instant) -> SignalWords:
     """The weight of each word of the text in each graph. The names of those who speak are no words of a turn."""
     language, weights = word_language(text), {}
-    names = words(" ".join(chain.from_iterable(lexicon.speakers() for lexicon in lexicons.values())))
+    names = words(" ".join(chain.from_iterable(map(Lexicon.speakers, lexicons.values()))))
     for level, lexicon in lexicons.items():
         counted = {**(lexicon.frequencies or {}), **dict.fromkeys(names, 0)}
         weights[level] = word_weights(counted, lexicon.memories, language)
     others = read_question(text, to_datetime(now)).others
     return SignalWords(weights, language, frozenset() if others else ANSWERING)
-
-
-async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:
-    """The entities of the memories in the window; the types of the links around them and the named entities."""
-    shown = [item.id for item in request.window if item.id is not None]
-    reads = []
-    for level, target in view.targets.items():
-        named = [entity.id for entity in lexicons[level].entities]
-        reads.append(read_surroundings(target, view.scope, shown=shown, named=named))
-    by_level = await asyncio.gather(*reads)
-    names = [name for surroundings in by_level for name in surroundings.names]
-    relation_types = [name for surroundings in by_level for name in surroundings.relation_types]
-    return Surroundings(_distinct(names), _distinct(relation_types))
 
 
 def _signal_notes(request: Resonate, sources: SignalSources, emotion: str | None) -> list[str]:

@@ -141,7 +141,9 @@ def goal_likeness(stored: str | None, current: str, meaning: float = 0.0) -> flo
     match = goal_match(_spaced(plain_stored), _spaced(plain_current))
     if match > OTHER_GOAL:
         return match
-    common = _dice(query_words(plain_stored), query_words(plain_current))
+    words, others = query_words(plain_stored), query_words(plain_current)
+    shared = len(set(words) & set(others))
+    common = 2.0 * shared / (len(words) + len(others)) if words and others else 0.0
     likeness = max(common if common >= SHARED_WORDS else 0.0, meaning if meaning >= SHARED_MEANING else 0.0)
     return OTHER_GOAL + (PART_OF_GOAL - OTHER_GOAL) * min(1.0, likeness)
 
@@ -149,10 +151,6 @@ def goal_likeness(stored: str | None, current: str, meaning: float = 0.0) -> flo
 def _spaced(goal: str) -> str:
     """Add a space on both sides, so that a goal contains another only by whole words."""
     return f" {goal} " if goal else ""
-
-
-def _dice(words: Sequence[str], other: Sequence[str]) -> float:
-    return 2.0 * len(set(words) & set(other)) / (len(words) + len(other)) if words and other else 0.0
 
 
 def recency_weight(changed_at: Instant, waking: WakingState) -> float:
@@ -319,7 +317,7 @@ def activate(
     weighs all else as well. Another memory gets half of what spreads to it, at most the score of the best answer.
     """
     memories = candidates.memories
-    base = {key: scores.get(key, 0.0) for key in memories}
+    base = {**dict.fromkeys(memories, 0.0), **scores}
     best = max(base.values(), default=0.0)
     received = spread(candidates, base, SPREAD_WEIGHTS, waking.link_state)
     shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received.items() if key not in scores}

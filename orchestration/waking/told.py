@@ -245,14 +245,12 @@ def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
     """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
     channels = channels_of(waking)
     whole = sum(channel.weight for channel in channels)
-    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * _whose(told, waking)
+    speaker = (told.memory.get("speaker") or "").lower()
+    is_own = not speaker or speaker in ASKING or speaker == waking.citizen.lower()
+    whose = 1.0 if is_own else OTHER_PERSON_SHARE
+    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * whose
     parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
     return parts if sum(parts.values()) > 0.0 else {}
-
-
-def _whose(told: Told, waking: WakingState) -> float:
-    speaker = (told.memory.get("speaker") or "").lower()
-    return 1.0 if not speaker or speaker in ASKING or speaker == waking.citizen.lower() else OTHER_PERSON_SHARE
 
 
 def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told]) -> dict[Key, Mapping[str, float]]:
@@ -301,18 +299,22 @@ def read_told(
     it resolved.
     """
     told: list[_Placed] = []
+    relevance: dict[str, float] = {}
     for memory in filter(is_told, memories):
         begun = int(memory.get("valid_at"))
         first = earlier.get(memory.key[1])
         told.append(_Placed(memory, begun if first is None else min(begun, first.begun)))
+        relevance[memory.key[1]] = about.get(memory.key, 0.0)
     in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
-    resolved = _resolved((one.memory for one in told), about, solutions)
+    resolved: dict[str, float] = {}
+    for open_id, solved_id in solutions:
+        resolved[solved_id] = max(relevance.get(open_id, 0.0), resolved.get(solved_id, 0.0))
     found: dict[Key, Told] = {}
     for place, one in enumerate(in_time):
-        memory = one.memory
-        before = max(_passed_on(in_time, place, about), resolved.get(memory.key[1], 0.0))
-        was_open = memory.key[1] in earlier and earlier[memory.key[1]].was_open
-        found[memory.key] = _told(memory, about.get(memory.key, 0.0), before, was_open=was_open)
+        key, said = one.memory.key, _say(one.memory)
+        before = max(_passed_on(in_time, place, about), resolved.get(key[1], 0.0))
+        was_open = key[1] in earlier and earlier[key[1]].was_open
+        found[key] = Told(one.memory, about.get(key, 0.0), before, said.emotions, said.own, was_open)
     return found
 
 
@@ -335,24 +337,13 @@ def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float
     return max(shares, default=0.0)
 
 
-def _resolved(
-    told: Iterable[Candidate], about: Mapping[Key, float], solutions: Iterable[Solution]
-) -> dict[str, float]:
-    relevance = {memory.key[1]: about.get(memory.key, 0.0) for memory in told}
-    shares: dict[str, float] = {}
-    for solution in solutions:
-        share = relevance.get(solution.open_id, 0.0)
-        shares[solution.solved_id] = max(share, shares.get(solution.solved_id, 0.0))
-    return shares
-
-
-def _told(memory: Candidate, about: float, before: float, *, was_open: bool) -> Told:
+def _say(memory: Candidate) -> _Said:
     said: _Said | None = memory.derived.get("said")
     if said is None:
         emotions = memory.get("emotion_vector")
         felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
         said = memory.derived["said"] = _Said(felt, own_share(memory.get("description")))
-    return Told(memory, about, before, said.emotions, said.own, was_open)
+    return said
 
 
 class _Said(NamedTuple):
@@ -397,7 +388,11 @@ class Resolution:
 def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
     """The resolutions of these blockages among the candidates, each with its steps."""
     memories = {key[:2]: memory for key, memory in candidates.memories.items()}
-    neighbours = _neighbours(candidates.links.values())
+    neighbours: dict[Identity, list[Neighbour]] = {}
+    for link in candidates.links.values():
+        strength = float(link.get("energy")) * float(link.get("confidence"))
+        for near, far in ((link.source, link.target), (link.target, link.source)):
+            neighbours.setdefault((link.graph_key, near), []).append(Neighbour(-strength, far))
     wanted = {key[:2] for key in blockages}
     resolutions = []
     for link in candidates.links.values():
@@ -449,24 +444,12 @@ def _told_steps(
 ) -> tuple[ResolutionStep, ...]:
     """What was decided, done and learned in the same conversation between the two, in the order of time."""
     begun, ended = blockage.get("valid_at"), resolution.get("valid_at")
-    steps = [
-        memory
-        for memory in memories
-        if _is_step(memory)
-        and begun < memory.get("valid_at") < ended
-        and memory.get("episode_id") == blockage.get("episode_id")
-    ]
-    in_order = sorted(steps, key=lambda memory: (memory.get("valid_at"), memory.key))
-    return tuple(ResolutionStep(memory, 1) for memory in in_order[-MAX_STEPS:])
-
-
-def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour]]:
-    neighbours: dict[Identity, list[Neighbour]] = {}
-    for link in links:
-        strength = float(link.get("energy")) * float(link.get("confidence"))
-        for near, far in ((link.source, link.target), (link.target, link.source)):
-            neighbours.setdefault((link.graph_key, near), []).append(Neighbour(-strength, far))
-    return neighbours
+    steps: list[ResolutionStep] = []
+    for memory in sorted(memories, key=lambda memory: (memory.get("valid_at"), memory.key)):
+        is_between = begun < memory.get("valid_at") < ended
+        if is_between and memory.get("episode_id") == blockage.get("episode_id") and _is_step(memory):
+            steps.append(ResolutionStep(memory, 1))
+    return tuple(steps[-MAX_STEPS:])
 
 
 def _resolves(link: CandidateLink) -> bool:

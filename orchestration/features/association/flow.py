@@ -50,33 +50,10 @@ class _Question:
     lexicons: Mapping[GraphKey, Lexicon]
     searched: Mapping[GraphKey, Sequence[str]]
     filter_notes: tuple[str, ...]
-    decay: Decay
 
     def values(self) -> dict[str, Any]:
         """The parameters that all queries share: the time scope and the filters."""
         return {**self.view.scope.bounds(), **filter_values(self.request.filters)}
-
-
-class _MadeTags(NamedTuple):
-    """The names of the made tags of the anchors of a level, and how a reader sees them."""
-
-    made: Mapping[Key, tuple[str, ...]]
-    shown: Mapping[TagKey, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Results:
-    """The results of the three kinds of queries: anchors, plural candidates, and the walk."""
-
-    anchors: Sequence[QueryResult]
-    pools: Sequence[QueryResult]
-    walk: Sequence[QueryResult]
-
-    @property
-    def failed(self) -> list[str]:
-        """The names of the queries that failed."""
-        results = (*self.anchors, *self.walk, *self.pools)
-        return [result.request.name for result in results if result.timing.failure]
 
 
 async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
@@ -85,23 +62,6 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     A level without a graph is left out; a query that failed is named in `degraded`. Raises Unavailable when no
     graph answered.
     """
-    question = await _look_up(request, deps, now)
-    pools = [(target, question.searched[level]) for level, target in question.view.targets.items()]
-    drawing = draw(request, pools, question.view.scope.bounds(), request.filters)
-    anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
-    query = _query_terms(question, anchor_results)
-    hits: list[Hit] = []
-    for result in anchor_results:
-        hits += map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
-    drawn = scoring.score_words(_pool_hits(pool_results), _with_searched_words(query, question))
-    hits += [hit for hit in drawn if hit.words]
-    anchors = scoring.rank_anchors(scoring.score_words(hits, query))
-    harvested = await _harvest(question, anchors)
-    results = _Results(anchor_results, pool_results, await _walk(question, harvested))
-    return _respond(question, query, harvested, results)
-
-
-async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
     lexicons, filtered = await asyncio.gather(
@@ -109,8 +69,24 @@ async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     )
     searched = {level: discriminative_terms(lexicon) for level, lexicon in lexicons.items()}
     keywords = tuple(query_words(request.query_text))
-    decay = Decay(deps.half_lives, scope.valid.start)
-    return _Question(request, keywords, view, lexicons, searched, filtered.notes, decay)
+    question = _Question(request, keywords, view, lexicons, searched, filtered.notes)
+    pools = [(target, searched[level]) for level, target in view.targets.items()]
+    drawing = draw(request, pools, scope.bounds(), request.filters)
+    anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
+    query = _query_terms(question, anchor_results)
+    hits: list[Hit] = []
+    for result in anchor_results:
+        hits += map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
+    of_searched = _with_searched_words(query, question)
+    drawn = _pool_hits(pool_results)
+    hits += [hit for hit in scoring.score_words(drawn, of_searched) if hit.words]
+    harvested = await _harvest(question, scoring.rank_anchors(scoring.score_words(hits, query)))
+    walk_results = await _walk(question, harvested)
+    reached = {hit.key: hit for hit in (*drawn, *_walk_hits(walk_results, harvested))}
+    found = _choose(question, of_searched, harvested, reached)
+    results = (*anchor_results, *walk_results, *pool_results)
+    failed = [result.request.name for result in results if result.timing.failure]
+    return _respond(question, harvested, found, failed, Decay(deps.half_lives, scope.valid.start))
 
 
 async def _search_words(question: _Question) -> list[QueryResult]:
@@ -157,9 +133,11 @@ def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
 async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
     """Phase 2: read the made tags of the anchors, and count the memories of each of their tags."""
     targets = question.view.targets.values()
-    found = await asyncio.gather(*(_read_made(target, anchors) for target in targets))
-    made = {key: names for each in found for key, names in each.made.items()}
-    shown = {tag: name for each in found for tag, name in each.shown.items()}
+    made: dict[Key, tuple[str, ...]] = {}
+    shown: dict[TagKey, str] = {}
+    for of_level in await asyncio.gather(*(_read_made(target, anchors) for target in targets)):
+        made |= of_level.made
+        shown |= of_level.shown
     tagged = [replace(hit, made=made.get(hit.key, ())) for hit in anchors]
     carriers = scoring.find_carriers(tagged)
     counts = await asyncio.gather(*(_count_tags(target, carriers) for target in targets))
@@ -207,15 +185,19 @@ def _followed(graph: GraphKey, harvested: Harvest) -> list[WeighedTag]:
     ]
 
 
-def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results: _Results) -> Associations:
-    request = question.request
-    reached = {hit.key: hit for hit in (*_pool_hits(results.pools), *_walk_hits(results.walk, harvested))}
-    direct = [
-        replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
-    ]
-    others = [hit for key, hit in reached.items() if key not in harvested.relevance]
-    beside = scoring.score_words(others, _with_searched_words(query, question))
-    plurality, moment = request.plurality, question.view.scope.valid.start
+class _Found(NamedTuple):
+    """What fits into the characters asked for: the direct hits, and what is reached from them."""
+
+    anchors: FilledBudget
+    neighbours: FilledBudget
+
+
+def _choose(
+    question: _Question, of_searched: QueryTerms, harvested: Harvest, reached: Mapping[Key, Hit]
+) -> _Found:
+    request, moment = question.request, question.view.scope.valid.start
+    plurality = request.plurality
+    per_week = None if plurality is None else plurality.per_week
 
     def associated(hit: Hit) -> Associated:
         if plurality is None:
@@ -224,26 +206,33 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
         added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
         return scoring.associate_hit(hit, harvested, added)
 
-    per_week = None if request.plurality is None else request.plurality.per_week
-    anchor_chars = scoring.anchor_chars(request.max_chars)
-    anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
-    candidates = map(associated, (hit for hit in beside if not hit.words))
+    direct = [
+        replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
+    ]
+    chars = scoring.anchor_chars(request.max_chars)
+    anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), chars)
+    others = [hit for key, hit in reached.items() if key not in harvested.relevance]
+    candidates = [associated(hit) for hit in scoring.score_words(others, of_searched) if not hit.words]
     ranked = scoring.rank((neighbour for neighbour in candidates if neighbour.score > 0.0), per_week)
-    neighbours = scoring.fill_budget(ranked, request.max_chars - anchor_chars)
+    return _Found(anchors, scoring.fill_budget(ranked, request.max_chars - chars))
+
+
+def _respond(
+    question: _Question, harvested: Harvest, found: _Found, failed: Sequence[str], decay: Decay
+) -> Associations:
+    anchors, neighbours = found
+    shown = [one.memory for one in (*anchors.memories, *neighbours.memories)]
     return Associations(
-        citizen_id=request.citizen_id,
+        citizen_id=question.request.citizen_id,
         keywords=question.keywords,
-        anchors=_with_decay(anchors.memories, question.decay),
+        anchors=_with_decay(anchors.memories, decay),
         tags=tuple(harvested.bridges.values()),
-        neighbours=_with_decay(neighbours.memories, question.decay),
+        neighbours=_with_decay(neighbours.memories, decay),
         anchor_chars=anchors.chars,
         neighbour_chars=neighbours.chars,
         omitted=anchors.omitted + neighbours.omitted,
-        notes=_notes(question, harvested, anchors, neighbours),
-        degraded=(
-            *results.failed,
-            *describe_unreadable(shown.memory for shown in (*anchors.memories, *neighbours.memories)),
-        ),
+        notes=_notes(question, harvested, found),
+        degraded=(*failed, *describe_unreadable(shown)),
     )
 
 
@@ -271,10 +260,8 @@ def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[Hit]:
     return hits
 
 
-def _notes(
-    question: _Question, harvested: Harvest, anchors: FilledBudget, neighbours: FilledBudget
-) -> tuple[str, ...]:
-    request = question.request
+def _notes(question: _Question, harvested: Harvest, found: _Found) -> tuple[str, ...]:
+    request, (anchors, neighbours) = question.request, found
     notes = [*request.notes, *question.view.notes, *question.filter_notes]
     if not question.keywords:
         notes.append("the question has no word to search for: only stop words and punctuation")

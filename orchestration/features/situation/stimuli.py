@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
 from itertools import islice
 from textwrap import shorten
@@ -29,8 +29,17 @@ from orchestration.features.situation.values import (
     StimulusKind,
 )
 from orchestration.question.reading import ANSWERING
-from orchestration.resonance.ranking import PAIN, UNSATISFIED, Echo, diversify, dominant_emotion, split_by_emotion
-from schemas.memory import GraphKey, Level, ResolutionState, collective_of, level_of
+from orchestration.resonance.ranking import (
+    PAIN,
+    UNSATISFIED,
+    Echo,
+    diversify,
+    dominant_emotion,
+    low_drives,
+    split_by_emotion,
+    strongest_emotion,
+)
+from schemas.memory import GraphKey, Level, ResolutionState, graph_fields
 from schemas.mind.state import CitizenState, is_pain
 from schemas.temporal import Instant, long_date, to_datetime
 from schemas.wave_signal import WORKING_MEMORY, Resonance, Weights, WindowItem
@@ -137,28 +146,24 @@ def signal_fields(
 
     The emotion is `hurt` with a pain above 0.5, else that of the texts, else the strongest that is felt.
     """
-    items = [_seen(one) for one in window if one.memory_id or one.text]
+    # A memory of the window is there by its id alone: what it is linked with is read of the graph (002).
+    seen = [one for one in window if one.memory_id or one.text]
+    items = [_item(one.memory_id, None if one.memory_id else one.text, one.shown_at) for one in seen]
     items += [
         _item(one.memory_id, None if one.kind == "due" else one.text) for one in stimuli if one.kind != "drive"
     ]
-    low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
-    fields: dict[str, Any] = {"window": items, "focus": focus, "drive_bias": low}
+    fields: dict[str, Any] = {"window": items, "focus": focus, "drive_bias": low_drives(state)}
     if asked := asked_text(stimuli, focus):
         fields["query_text"] = asked
     fields["weights"] = INFERRED
     if state.pain > PAIN:
         return {**fields, "weights": Weights(), "emotion": "hurt", "intensity": state.pain, "result": "negative"}
-    felt = {name: amount for name, amount in normal_emotions(state.emotion_vector).items() if amount}
+    felt = normal_emotions(state.emotion_vector)
+    strongest = strongest_emotion(felt)
     texts = [item.text for item in items if item.text] + ([focus] if focus else [])
-    if felt and not read_emotions("\n".join(texts)):
-        strongest = min(felt, key=lambda name: (-felt[name], name))
+    if strongest is not None and not read_emotions("\n".join(texts)):
         fields |= {"emotion": strongest, "intensity": felt[strongest]}
     return fields
-
-
-def _seen(one: Shown) -> WindowItem:
-    """A memory of the window by its id alone: what it is linked with is read of the graph (002)."""
-    return _item(one.memory_id, None if one.memory_id else one.text, one.shown_at)
 
 
 def _item(memory_id: str | None, text: str | None, shown_at: datetime | None = None) -> WindowItem:
@@ -179,7 +184,10 @@ def sort_changes(records: Iterable[tuple[GraphKey, Sequence[ChangedRecord]]], si
     """The changes of the memories of each graph since a moment, by kind, the latest first, at most ten of each."""
     told: defaultdict[ChangeKind, list[Change]] = defaultdict(list)
     for key, of_graph in records:
-        for of_memory in _by_memory(of_graph):
+        by_memory: defaultdict[str, list[ChangedRecord]] = defaultdict(list)
+        for record in sorted(of_graph, key=lambda record: (record.known_at, record.at)):
+            by_memory[record.memory_id].append(record)
+        for of_memory in by_memory.values():
             one = _read(of_memory, key, since)
             if one is not None:
                 told[one.kind].append(one.change)
@@ -189,16 +197,8 @@ def sort_changes(records: Iterable[tuple[GraphKey, Sequence[ChangedRecord]]], si
     return Changes(**{kind: tuple(told[kind][:CHANGES_SHOWN]) for kind in CHANGE_KINDS}, more=more)
 
 
-def _by_memory(records: Iterable[ChangedRecord]) -> Iterable[list[ChangedRecord]]:
-    """The records of each memory, the first known first."""
-    grouped: defaultdict[str, list[ChangedRecord]] = defaultdict(list)
-    for record in sorted(records, key=lambda record: (record.known_at, record.at)):
-        grouped[record.memory_id].append(record)
-    return grouped.values()
-
-
 def _read(records: Sequence[ChangedRecord], key: GraphKey, since: Instant) -> _OfKind | None:
-    """What the records of one memory say together; None where nothing that a reader sees is another."""
+    """What the records of one memory, the first known first, say together; None where a reader sees no change."""
     first, last = records[0], max(records, key=lambda record: record.at)
     was_known = first.known_at < since
     before = first.before
@@ -213,16 +213,12 @@ def _read(records: Sequence[ChangedRecord], key: GraphKey, since: Instant) -> _O
         kind = "corrected" if was_known else "new"
     if (kind == "closed" and not was_known) or (kind == "corrected" and before == last.now):
         return None
-    text = last.now if last.holds else before or ""
-    shown = before if kind == "corrected" else None
-    reason = last.reason if kind in ("corrected", "closed") else None
     change = Change(
         memory_id=last.memory_id,
-        level=level_of(key),
-        collective=collective_of(key),
-        text=text,
-        before=shown,
-        reason=reason,
+        **graph_fields(key),
+        text=last.now if last.holds else before or "",
+        before=before if kind == "corrected" else None,
+        reason=last.reason if kind in ("corrected", "closed") else None,
         speaker=last.speaker,
         at=to_datetime(last.at),
     )
@@ -284,8 +280,8 @@ def _echo(resonance: Resonance) -> Echo:
 
 def _context(resonance: Resonance) -> Context:
     memory = resonance.memory
-    emotion = dominant_emotion(memory)
-    felt: Mapping[str, float] = normal_emotions(memory.emotion_vector or {})
+    felt = normal_emotions(memory.emotion_vector or {})
+    emotion = strongest_emotion(felt)
     return Context(
         memory_id=memory.node_id,
         level=memory.level,
@@ -340,12 +336,7 @@ def tell(situation: Situation, most: int, count: Count) -> Told:
             left -= cost
         if block:
             blocks.append(block)
-    return _within(blocks, most, count, left_out)
-
-
-def _within(blocks: list[list[str]], most: int, count: Count, left_out: int) -> Told:
-    """The blocks as one text. Tokens of a whole may be more than those of its parts: then the last lines go."""
-    while blocks:
+    while blocks:  # the tokens of a whole may be more than those of its parts: then the last lines go
         text = "\n\n".join(map("\n".join, blocks))
         tokens = count(text)
         if tokens <= most:

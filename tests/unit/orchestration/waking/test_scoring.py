@@ -15,7 +15,7 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates
 from orchestration.ranking.consciousness_score import DAY, recency
 from orchestration.traversal.paths import State
-from orchestration.waking.ask import GoalMeaning, build_queries
+from orchestration.waking.ask import build_queries
 from orchestration.waking.scoring import (
     Answer,
     WakingRow,
@@ -260,7 +260,7 @@ def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> Vi
 HERE = seen(GRAPHS, Scope.current(NOW))
 
 
-def asked_of(view: View, meaning: GoalMeaning | None = None, **fields: Any) -> list[QueryRequest]:
+def asked_of(view: View, meaning: list[float] | None = None, **fields: Any) -> list[QueryRequest]:
     """The queries of a state whose memories count half after ten days."""
     request = state(**fields)
     half_life = 10.0 if request.temporal_scope == "recent" else None
