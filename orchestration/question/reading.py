@@ -15,7 +15,7 @@ from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from orchestration.question.languages import asking_patterns, single_blanks
+from orchestration.question.languages import asking_patterns, read_codes, single_blanks
 from orchestration.question.tense import Tense, read_tense
 from orchestration.question.time_expressions import Event, NamedPeriod, Seeking, read_times
 from schemas.temporal import to_instant
@@ -175,9 +175,11 @@ def read_question(text: str, now: datetime) -> Question:
     """
     said = single_blanks(text)
     patterns = asking_patterns(said)
-    own, others, whole, orders, broad, course, asked, wish, plans = (
-        _says(name, said, patterns) for name in _ASKING
-    )
+
+    def says(name: str) -> bool:
+        return any(language[name].search(said) for language in patterns)
+
+    own, others, whole, orders, broad, course, asked, wish, plans = map(says, _ASKING)
     whole = whole or (course and not orders)
     broad = broad or orders or whole
     times, request = read_times(said, now), read_request(said)
@@ -203,10 +205,6 @@ def read_question(text: str, now: datetime) -> Question:
         event=times.event,
         plans=plans,
     )
-
-
-def _says(name: str, text: str, patterns: Sequence[Mapping[str, re.Pattern[str]]]) -> bool:
-    return any(language[name].search(text) for language in patterns)
 
 
 MOST_READ: Final = 4000
@@ -254,8 +252,7 @@ class _Patterns:
 
 def asked_kind(question: str) -> AskedKind | None:
     """The kind of thing that a question asks for by the earliest of its words; None when no word says it."""
-    text = question[:MOST_READ]
-    codes = [language.code for language in Language.all()]
+    text, codes = question[:MOST_READ], read_codes()
     spoken = AskedLanguage.of(word_language(text))
     if spoken.code not in codes and spoken.kinds is not None:
         codes.append(spoken.code)
@@ -288,11 +285,7 @@ def names_given(asked: AskedKind, text: str) -> NamesGiven:
     read, pattern = text[:MOST_READ], patterns.given[kind]
     if kind not in (AnswerKind.PERSON, AnswerKind.PLACE, AnswerKind.NAME):
         return pattern.search(read) is not None
-    return tuple(frozenset(_stems(name)) for name in pattern.findall(read))
-
-
-def _stems(name: str) -> set[str]:
-    return set(map(stem, _NAME_WORD.findall(normal_text(name))))
+    return tuple(frozenset(map(stem, _NAME_WORD.findall(normal_text(name)))) for name in pattern.findall(read))
 
 
 def same_attributes(question: str) -> tuple[tuple[str, frozenset[str]], ...]:

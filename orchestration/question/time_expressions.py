@@ -96,7 +96,9 @@ def read_times(text: str, now: datetime) -> Times:
     periods = [_to_period(span, now.tzinfo or UTC) for span in spans]
     event = None if any(each.spans for each in named) else _find_event(text, known)
     rest = _cut(text, named)
-    general = any(_is_general(rest, language) for language in known)
+    said = re.findall(r"\w+", rest.lower())
+    telling = [word for word in said if word not in stop_words()]
+    general = bool(said) and any(language.general.issuperset(telling) for language in known)
     alone = bool(named) and (rest == text or general)
     found = tuple(each for each in periods if each)
     seeking = _find_seeking(text, known)
@@ -173,7 +175,11 @@ def _join_ranges(text: str, named: Sequence[_Found], known: Sequence[QuestionLan
             joined = False
         elif first is not None and second is not None and (match := _range_start(text, first, second, known)):
             joined = True
-            yield _Found(first.start - match, second.end, [*_ranges(first.spans, second.spans)])
+            spans: list[Span] = []  # to the end of each second span from the start of the last first one before it
+            for until in second.spans:
+                earlier = [span.start for span in first.spans if span.start < until.end]
+                spans += [Span(max(earlier), until.end, until.weight)] if earlier else []
+            yield _Found(first.start - match, second.end, spans)
         elif first is not None:
             yield first
 
@@ -186,14 +192,6 @@ def _range_start(text: str, first: _Found, second: _Found, known: Sequence[Quest
         if opening and len(between) < 24 and language.relations["and"].fullmatch(between):
             return len(opening[0])
     return None
-
-
-def _ranges(firsts: Sequence[Span], seconds: Sequence[Span]) -> Iterator[Span]:
-    """To the end of each second span from the start of the last first one before it."""
-    for second in seconds:
-        earlier = [first.start for first in firsts if first.start < second.end]
-        if earlier:
-            yield Span(max(earlier), second.end, second.weight)
 
 
 def _to_period(span: Span, zone: tzinfo) -> NamedPeriod | None:
@@ -214,11 +212,6 @@ def _cut(text: str, named: Sequence[_Found]) -> str:
         place = max(place, each.end)
     left = re.sub(r"\s+(?=[?!.,;:]|$)", "", " ".join(" ".join((*kept, text[place:])).split()))
     return left if named and re.search(r"\w", left) else text
-
-
-def _is_general(text: str, language: QuestionLanguage) -> bool:
-    said = re.findall(r"\w+", text.lower())
-    return bool(said) and all(word in language.general or word in stop_words() for word in said)
 
 
 def _find_seeking(text: str, known: Sequence[QuestionLanguage]) -> Seeking | None:
@@ -279,6 +272,9 @@ _LENGTHS: Final = {
 }
 
 
+type _Rule = Callable[[TimePhrase, datetime], Iterator[Span]]
+
+
 class Span(NamedTuple):
     """From `start` to before `end`. `weight`, in (0, 1]: how surely the phrase means it."""
 
@@ -292,19 +288,20 @@ def find_spans(phrase: TimePhrase, now: datetime) -> list[Span]:
 
     None for a phrase about the future, for a date that does not exist (31 June), and for years without a calendar.
     """
-    rule = _RULES.get(phrase.kind)
-    if rule is None:
-        return []
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    try:
-        spans = list(rule(phrase, day))
-    except (ValueError, OverflowError):
-        return []
+    spans = _spans_of(_RULES.get(phrase.kind), phrase, day)
     is_night = NIGHT in (phrase.values.get("part"), phrase.values.get("night"))
     return [span._replace(end=span.end + AFTER_MIDNIGHT) for span in spans] if is_night else spans
 
 
-def days_on(ahead: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
+def _spans_of(rule: _Rule | None, phrase: TimePhrase, day: datetime) -> list[Span]:
+    try:
+        return [] if rule is None else list(rule(phrase, day))
+    except (ValueError, OverflowError):
+        return []
+
+
+def days_on(ahead: int) -> _Rule:
     """The rule for the day this many days ahead of the day itself."""
 
     def find(_phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -319,6 +316,11 @@ def _date(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     month, number = values.get("month") or values["monthnumber"], values["day"]
     for start, weight in _years(phrase, day, lambda year: datetime(year, month, number, tzinfo=UTC)):
         yield Span(start, start + _DAY, weight)
+
+
+def _year(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
+    start = datetime(phrase.values["year"], 1, 1, tzinfo=UTC)
+    yield Span(start, start + relativedelta(years=1))
 
 
 def _month(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -365,11 +367,6 @@ def _years(
             weight = EARLIER_YEAR
 
 
-def _year(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    start = datetime(phrase.values["year"], 1, 1, tzinfo=UTC)
-    yield Span(start, start + relativedelta(years=1))
-
-
 def _ago(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     unit, number = UNITS[phrase.values["unit"]], phrase.values["number"]
     start = day if unit == "hour" else day - number * _LENGTHS[unit]
@@ -382,11 +379,7 @@ def _in_the_last(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
     yield Span(day - phrase.values["number"] * _LENGTHS[UNITS[phrase.values["unit"]]], day + _DAY)
 
 
-def _lately(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    yield Span(day - LATELY, day + _DAY, LESS_SURELY)
-
-
-def _units_before(back: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]:
+def _units_before(back: int) -> _Rule:
     def find(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
         unit = UNITS[phrase.values["unit"]]
         starts = {"week": day + relativedelta(weekday=MO(-1)), "month": day.replace(day=1)}
@@ -398,13 +391,10 @@ def _units_before(back: int) -> Callable[[TimePhrase, datetime], Iterator[Span]]
 
 
 def _weekend(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
+    """The weekend that has begun; the last one before that."""
     saturday = day + relativedelta(weekday=weekday(5)(-1))
-    yield Span(saturday, saturday + 2 * _DAY)
-
-
-def _last_weekend(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
-    saturday = day + relativedelta(weekday=weekday(5)(-1))
-    saturday -= timedelta(weeks=1) if day.weekday() in _WEEKEND else timedelta()
+    if phrase.kind == "last_weekend" and day.weekday() in _WEEKEND:
+        saturday -= timedelta(weeks=1)
     yield Span(saturday, saturday + 2 * _DAY)
 
 
@@ -436,7 +426,7 @@ def _portion(span: Span, values: Mapping[str, int]) -> Span:
     return Span(start, end, span.weight)
 
 
-_RULES: Final[Mapping[str, Callable[[TimePhrase, datetime], Iterator[Span]]]] = {
+_RULES: Final[Mapping[str, _Rule]] = {
     "today": days_on(0),
     "yesterday": days_on(-1),
     "day_before_yesterday": days_on(-2),
@@ -447,11 +437,11 @@ _RULES: Final[Mapping[str, Callable[[TimePhrase, datetime], Iterator[Span]]]] = 
     "year": _year,
     "ago": _ago,
     "in_the_last": _in_the_last,
-    "lately": _lately,
+    "lately": lambda _, day: iter((Span(day - LATELY, day + _DAY, LESS_SURELY),)),
     "this_unit": _units_before(0),
     "last_unit": _units_before(1),
     "weekend": _weekend,
-    "last_weekend": _last_weekend,
+    "last_weekend": _weekend,
     "weekday": _weekday,
     "last_weekday": _last_weekday,
 }
@@ -493,7 +483,7 @@ def read_planned_times(text: str, said: datetime, now: datetime, *, is_work: boo
             ]
             continue
         rule = _ALWAYS.get(phrase.kind) or (_OF_WORK.get(phrase.kind) if is_work and not phrase.bare else None)
-        spans = [] if rule is None else _spans(rule, phrase, said_on)
+        spans = _spans_of(rule, phrase, said_on)
         planned += [PlannedTime(_planned_period(span, said)) for span in spans if span.end - span.start <= SHARP]
     if is_work:
         planned += [PlannedTime(_planned_period(span, said)) for span in _iso_dates(shown) if span.end > said_on]
@@ -517,13 +507,6 @@ def _midnight(moment: datetime) -> datetime:
 def _planned_period(span: Span, said: datetime) -> Period:
     zone = said.tzinfo or UTC
     return Period(to_instant(span.start.replace(tzinfo=zone)), to_instant(span.end.replace(tzinfo=zone)))
-
-
-def _spans(rule: _Rule, phrase: TimePhrase, day: datetime) -> list[Span]:
-    try:
-        return list(rule(phrase, day))
-    except (ValueError, OverflowError):
-        return []
 
 
 def _this_weekday(phrase: TimePhrase, day: datetime) -> Iterator[Span]:
@@ -577,7 +560,6 @@ def _each_weekday(phrase: TimePhrase, today: datetime) -> Iterator[Span]:
     yield Span(start, start + _DAY)
 
 
-type _Rule = Callable[[TimePhrase, datetime], Iterator[Span]]
 _ALWAYS: Final[Mapping[str, _Rule]] = {
     "tomorrow": days_on(1),
     "day_after_tomorrow": days_on(2),

@@ -83,10 +83,23 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     harvested = await _harvest(question, scoring.rank_anchors(scoring.score_words(hits, query)))
     walk_results = await _walk(question, harvested)
     reached = {hit.key: hit for hit in (*drawn, *_walk_hits(walk_results, harvested))}
-    found = _choose(question, of_searched, harvested, reached)
+    anchors, neighbours = found = _choose(question, of_searched, harvested, reached)
     results = (*anchor_results, *walk_results, *pool_results)
     failed = [result.request.name for result in results if result.timing.failure]
-    return _respond(question, harvested, found, failed, Decay(deps.half_lives, scope.valid.start))
+    shown = [one.memory for one in (*anchors.memories, *neighbours.memories)]
+    decay = Decay(deps.half_lives, scope.valid.start)
+    return Associations(
+        citizen_id=request.citizen_id,
+        keywords=keywords,
+        anchors=_with_decay(anchors.memories, decay),
+        tags=tuple(harvested.bridges.values()),
+        neighbours=_with_decay(neighbours.memories, decay),
+        anchor_chars=anchors.chars,
+        neighbour_chars=neighbours.chars,
+        omitted=anchors.omitted + neighbours.omitted,
+        notes=_notes(question, harvested, found),
+        degraded=(*failed, *describe_unreadable(shown)),
+    )
 
 
 async def _search_words(question: _Question) -> list[QueryResult]:
@@ -135,9 +148,9 @@ async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
     targets = question.view.targets.values()
     made: dict[Key, tuple[str, ...]] = {}
     shown: dict[TagKey, str] = {}
-    for of_level in await asyncio.gather(*(_read_made(target, anchors) for target in targets)):
-        made |= of_level.made
-        shown |= of_level.shown
+    for names, forms in await asyncio.gather(*(_read_made(target, anchors) for target in targets)):
+        made |= names
+        shown |= forms
     tagged = [replace(hit, made=made.get(hit.key, ())) for hit in anchors]
     carriers = scoring.find_carriers(tagged)
     counts = await asyncio.gather(*(_count_tags(target, carriers) for target in targets))
@@ -145,15 +158,20 @@ async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
     return scoring.harvest(tagged, carriers, TagCounts(dict(ChainMap(*counts)), memory_counts), shown)
 
 
-async def _read_made(target: GraphTarget, anchors: Sequence[Hit]) -> _MadeTags:
-    """The made tags of the anchors of a level. They have no past: the past is walked over given tags alone."""
+async def _read_made(
+    target: GraphTarget, anchors: Sequence[Hit]
+) -> tuple[dict[Key, tuple[str, ...]], dict[TagKey, str]]:
+    """The made tags of the anchors of a level, and how a reader sees them.
+
+    They have no past: the past is walked over given tags alone.
+    """
     hits = [] if target.past else [hit for hit in anchors if hit.memory.graph_key == target.key]
     tags = await read_made(target.graph, [hit.memory.node_id for hit in hits]) if hits else {}
     names: dict[str, tuple[str, ...]] = {}
     for memory_id, some in tags.items():
         names[memory_id] = tuple(tag.name for tag in some)
     shown = {TagKey(target.key, tag.name): tag.shown for some in tags.values() for tag in some}
-    return _MadeTags({hit.key: names.get(hit.memory.node_id, ()) for hit in hits}, shown)
+    return {hit.key: names.get(hit.memory.node_id, ()) for hit in hits}, shown
 
 
 async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKey, int]:
@@ -185,7 +203,7 @@ def _followed(graph: GraphKey, harvested: Harvest) -> list[WeighedTag]:
     ]
 
 
-class _Found(NamedTuple):
+class _Filled(NamedTuple):
     """What fits into the characters asked for: the direct hits, and what is reached from them."""
 
     anchors: FilledBudget
@@ -194,7 +212,7 @@ class _Found(NamedTuple):
 
 def _choose(
     question: _Question, of_searched: QueryTerms, harvested: Harvest, reached: Mapping[Key, Hit]
-) -> _Found:
+) -> _Filled:
     request, moment = question.request, question.view.scope.valid.start
     plurality = request.plurality
     per_week = None if plurality is None else plurality.per_week
@@ -214,26 +232,7 @@ def _choose(
     others = [hit for key, hit in reached.items() if key not in harvested.relevance]
     candidates = [associated(hit) for hit in scoring.score_words(others, of_searched) if not hit.words]
     ranked = scoring.rank((neighbour for neighbour in candidates if neighbour.score > 0.0), per_week)
-    return _Found(anchors, scoring.fill_budget(ranked, request.max_chars - chars))
-
-
-def _respond(
-    question: _Question, harvested: Harvest, found: _Found, failed: Sequence[str], decay: Decay
-) -> Associations:
-    anchors, neighbours = found
-    shown = [one.memory for one in (*anchors.memories, *neighbours.memories)]
-    return Associations(
-        citizen_id=question.request.citizen_id,
-        keywords=question.keywords,
-        anchors=_with_decay(anchors.memories, decay),
-        tags=tuple(harvested.bridges.values()),
-        neighbours=_with_decay(neighbours.memories, decay),
-        anchor_chars=anchors.chars,
-        neighbour_chars=neighbours.chars,
-        omitted=anchors.omitted + neighbours.omitted,
-        notes=_notes(question, harvested, found),
-        degraded=(*failed, *describe_unreadable(shown)),
-    )
+    return _Filled(anchors, scoring.fill_budget(ranked, request.max_chars - chars))
 
 
 def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, ...]:
@@ -260,7 +259,7 @@ def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[Hit]:
     return hits
 
 
-def _notes(question: _Question, harvested: Harvest, found: _Found) -> tuple[str, ...]:
+def _notes(question: _Question, harvested: Harvest, found: _Filled) -> tuple[str, ...]:
     request, (anchors, neighbours) = question.request, found
     notes = [*request.notes, *question.view.notes, *question.filter_notes]
     if not question.keywords:
