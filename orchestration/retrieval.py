@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestration.appraisal.feelings import read_emotions
-from orchestration.assembly.stream import RetrievalReport, intention_options
+from orchestration.assembly.stream import RetrievalReport
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
 from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
@@ -259,7 +259,6 @@ async def _complete_ranked(ranked: RankedCandidates, place: Place | None) -> Ret
         ordered = Ordered(
             candidates=candidates,
             activation=activation,
-            options=intention_options(asking.request),
             report=build_report(ranked, versions),
             found=Recall(known_scope(view, candidates), hits, words, ranked.event_periods),
         )
@@ -319,6 +318,7 @@ def build_report(ranked: RankedCandidates, versions: AddedVersions) -> Retrieval
             *learned.notes,
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
+        state=ranked.asker.state,
         model_calls=ranked.model_calls,
         answer=answer,
         learned=learned_factors(learned) if learned.lessons else None,

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.assembly.budget import budget_of, stems_of
 from orchestration.assembly.fitting import fit
-from orchestration.assembly.stream import RetrievalReport, StreamOptions, assemble, selected_keys, shown_ids
+from orchestration.assembly.stream import RetrievalReport, StreamAsked, assemble, selected_keys, shown_ids
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
@@ -31,7 +31,7 @@ from orchestration.ranking.candidates import CandidateLink, Candidates, Key, mem
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
-from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
+from schemas.intention import RetrievalIntention, StreamRequest
 from schemas.memory import ConsciousnessRelationship, GraphKey, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
@@ -50,8 +50,6 @@ MAX_VERSIONS_OF_LEVEL: Final = 500
 MAX_NAMED: Final = 3
 """Memories that a note names one by one."""
 
-type StreamAsked = RetrievalIntention | StateBasedRetrieval
-"""What a stream may be asked by."""
 type Pair = tuple[str, str]
 """The ids of two neighbours on a path, the lower first."""
 
@@ -91,7 +89,6 @@ class Ordered:
 
     candidates: Candidates
     activation: Activation
-    options: StreamOptions
     report: RetrievalReport
     found: Recall
 
@@ -187,7 +184,7 @@ async def show(asking: Asking[StreamAsked], ordered: Ordered) -> ConsciousnessSt
         on_mind = await _read_on_mind(activation, asking.view)
     contested = await read_contested(asking, candidates, activation)
     report = replace(ordered.report, on_mind=on_mind, contested=contested)
-    return assemble(ordered.options, candidates, activation, report)
+    return assemble(asking.request, candidates, activation, report)
 
 
 async def _read_on_mind(activation: Activation, view: View) -> list[ConsciousnessRelationship]:

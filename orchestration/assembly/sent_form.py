@@ -355,15 +355,7 @@ def _estimate(
     sent = estimate_tokens(size, of_token)
     if form == "compact":
         return TokenCounts(sent=sent, text=tokens.counter()(stream.text or ""))
-    saved = _saved(stream, wanted, rows)
-    if form == "full":
-        return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
-    full = min(FULL_TOKENS, estimate_tokens(size + saved, of_token))
-    return TokenCounts(sent=sent, full=full, references=sent)
-
-
-def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) -> float:
-    """The bytes by which references make a stream of these sections smaller, about."""
+    # The bytes by which references make a stream of these sections smaller, about.
     levels = stream.levels.values() if "levels" in wanted else ()
     active = stream.activation_tiers.ordered() if "activation_tiers" in wanted else ()
     graph = stream.traversal_graph
@@ -374,7 +366,11 @@ def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) ->
     again = len(found) - distinct + GRAPH_SHARE * nodes
     names = len(found) + distinct + nodes + 2 * len(links) + edges
     memory, link = rows.mean_size(found), rows.mean_size(links)
-    return memory * again + link * GRAPH_SHARE * edges - REFERENCE_BYTES * names
+    saved = memory * again + link * GRAPH_SHARE * edges - REFERENCE_BYTES * names
+    if form == "full":
+        return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
+    full = min(FULL_TOKENS, estimate_tokens(size + saved, of_token))
+    return TokenCounts(sent=sent, full=full, references=sent)
 
 
 OWN: Final = ("stream_id", "intention_id", "retrieved_at", "retrieval_latency_ms", "stage_ms")

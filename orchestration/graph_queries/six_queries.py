@@ -26,7 +26,7 @@ from substrate.language.text import name_key, search_form, stem, stems, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import EVERY_MEMORY, felt_values, filter_values
-from substrate.store.search import ID, NODE_START
+from substrate.store.search import ID
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -275,11 +275,6 @@ _NEW_EACH_TIME = {"collectives", "intention_id", "state_id", "generated_at", "ge
 _PRESENTATION = {"explain", "form", "max_tokens", "parts"}
 
 
-def lot_seed(request: Plural) -> str:
-    """The seed of the lots: the request without what is new each time it is sent and how the answer is shown."""
-    return request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)
-
-
 def build_pool_query(
     request: Plural,
     plurality: Plurality,
@@ -297,7 +292,8 @@ def build_pool_query(
         **values,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
-        "lots": seeded_numbers(f"{target.key}|{lot_seed(request)}"),
+        # Drawn by the request without what is new each time it is sent, and how the answer is shown.
+        "lots": seeded_numbers(f"{target.key}|{request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
     return QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, pool_values)
@@ -321,11 +317,6 @@ async def draw(
         for target, words in targets
     ]
     return await run_all(requests)
-
-
-def memory_columns(result: QueryResult) -> list[Sequence[Any]]:
-    """The memories of a result, each in the order of `NODE_COLUMNS`."""
-    return [row[NODE_START:] for row in result.rows]
 
 
 def memory_ids(results: Iterable[QueryResult], graph: GraphKey) -> list[str]:

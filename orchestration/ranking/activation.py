@@ -82,7 +82,8 @@ def activate(
         return Activation((), {})
     question = ranking_question(asker.question, candidates, lexicons, weights, state=asker.state, learned=learned)
     parts = relevance_parts(candidates, question)
-    relevance = {key: sum(scores.values()) for key, scores in parts.items()}
+    question = replace(question, parts=parts)
+    relevance = question.relevance
     greatest = max(1.0, max(relevance.values()))
     activations = (relevance[key] / greatest for key in candidates.memories)
     scores = consciousness_score.consciousness_scores(
@@ -97,7 +98,7 @@ def activate(
     )
     order = consciousness_score.ranked(scores)
     comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)
-    question = replace(question, parts=parts, comparison=comparison)
+    question = replace(question, comparison=comparison)
     folded, duplicates = fold_duplicates(final_order(order, candidates, question), candidates)
     return Activation(tuple(folded), parts, comparison.held_before(), duplicates)
 
@@ -107,15 +108,13 @@ def activate(
 
 def with_preference(activation: Activation, candidates: Candidates, prefer: Prefer | None) -> Activation:
     """The activation in the order that the question asks for; the same one where it asks for none."""
-    general = [score for score in activation.order if is_general(candidates, score.key)]
+    general = {score.key for score in activation.order if is_general(candidates, score.key)}
     if prefer is None or not general:
         return activation
     if prefer == "general":
-        order = consciousness_score.levelled(
-            generals_first(activation.order, {score.key for score in general}), GENERAL_PART
-        )
+        order = consciousness_score.levelled(generals_first(activation.order, general), GENERAL_PART)
     else:
-        order = behind_members(activation.order, members_of(candidates, {score.key for score in general}))
+        order = behind_members(activation.order, members_of(candidates, general))
     return replace(activation, order=tuple(order))
 
 
@@ -140,7 +139,7 @@ def generals_first(
 
     What hardly fits the question is put before nothing.
     """
-    greatest = max((score.activation for score in order), default=0.0)
+    greatest = consciousness_score.greatest_activation(order)
     first = [score for score in order if score.key in general and consciousness_score.stands_out(score, greatest)]
     taken = {score.key for score in first}
     return [*first, *(score for score in order if score.key not in taken)]

@@ -23,7 +23,7 @@ from orchestration.question.reading import ANSWERING, ASKING, AnswerKind, Questi
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
-from orchestration.ranking.consciousness_score import Score, levelled, stands_out
+from orchestration.ranking.consciousness_score import Score, greatest_activation, levelled, places_of, stands_out
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.relevance import word_relevance
 from orchestration.ranking.spreading import SpreadWeights, spread
@@ -61,6 +61,16 @@ class RankingQuestion:
     scores: Sequence[Score] = ()
     comparison: currency.Comparison = currency.NO_COMPARISON
     learned: Learned = NOTHING_LEARNED
+
+    @property
+    def keys(self) -> list[Key]:
+        """The candidates in the final order."""
+        return [score.key for score in self.scores]
+
+    @property
+    def relevance(self) -> dict[Key, float]:
+        """The sum of the parts of each candidate so far."""
+        return {key: sum(scores.values()) for key, scores in self.parts.items()}
 
 
 def ranking_question(
@@ -217,11 +227,14 @@ def instruction_score(candidates: Candidates, question: RankingQuestion, weight:
     """
     if not weight or not is_request(question.question, question.lexicons.values()):
         return {}
-    relevance = {key: sum(parts.values()) for key, parts in question.parts.items()}
+    relevance = question.relevance
     greatest = max(relevance.values(), default=0.0) or weight
     found = find_instructions(candidates, question.speaker_of, question.base)
-    lifted = {key: max(weight, greatest - relevance[key]) for key in choose_instructions(found)}
-    return {**dict.fromkeys(choose_preferences(found), weight), **lifted}
+    preferred = sorted(found, key=lambda each: (each.is_rule, -each.relevance, each.key))[:INSTRUCTIONS_KEPT]
+    scores = {each.key: weight for each in preferred if not each.is_rule}
+    for key in choose_instructions(found):
+        scores[key] = max(weight, greatest - relevance[key])
+    return scores
 
 
 def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -236,9 +249,10 @@ def kind_score(candidates: Candidates, question: RankingQuestion, weight: float)
     relevant = (key for key, base in question.base.items() if base)
     giving = {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
     if kind.kind is AnswerKind.NAME:
-        greatest = max(sum(parts.values()) for parts in question.parts.values())
+        relevance = question.relevance
+        greatest = max(relevance.values())
         for key in giving:
-            giving[key] += greatest - sum(question.parts[key].values())
+            giving[key] += greatest - relevance[key]
     return giving
 
 
@@ -260,8 +274,7 @@ def exchange_order(candidates: Candidates, question: RankingQuestion, weight: fl
     if not question.question.whole or not weight:
         return {}
     answers = Sessions(candidates.memories).answers(_brought_up(question))
-    order = with_answers((score.key for score in question.scores), answers)
-    return {key: float(place) for place, key in enumerate(order)}
+    return places_of(with_answers(question.keys, answers))
 
 
 def _brought_up(question: RankingQuestion) -> frozenset[Key]:
@@ -293,10 +306,10 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
     """
     if not question.question.broad or not weight or _brought_up(question):
         return {}
-    memories, keys = candidates.memories, [score.key for score in question.scores]
+    memories, keys = candidates.memories, question.keys
     in_time = sorted(keys, key=lambda key: (int(memories[key].get("valid_at")), key))
-    share = {key: place / len(in_time) for place, key in enumerate(in_time)}
-    shares = [share[key] for key in keys]
+    places = places_of(in_time)
+    shares = [places[key] / len(in_time) for key in keys]
 
     def nearness(place: int, others: Sequence[int]) -> list[float]:
         here = shares[place]
@@ -305,7 +318,7 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
     totals = [score.total for score in question.scores]
     chosen = list(islice(maximal_marginal_relevance(totals, nearness, weight), DIVERSIFIED))
     order = dict.fromkeys((*chosen, *range(len(keys))))
-    return {keys[place]: float(rank) for rank, place in enumerate(order)}
+    return places_of(map(keys.__getitem__, order))
 
 
 def currency_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -315,22 +328,19 @@ def currency_order(candidates: Candidates, question: RankingQuestion, weight: fl
     """
     if not weight or not question.comparison.changes:
         return {}
-    keys = [score.key for score in question.scores]
-    return currency.places_by_currency(question.comparison, keys, question.question)
+    return currency.places_by_currency(question.comparison, question.keys, question.question)
 
 
 def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The place of each candidate, from 0, with the chosen rules after the first others that stand out."""
-    memories = candidates.memories
-    chosen = [score.key for score in question.scores if WISH_PART in question.parts.get(score.key, ())]
-    wishes = [key for key in chosen if memories[key].get("rule")]
+    memories, parts = candidates.memories, question.parts
+    wishes = [key for key in question.keys if WISH_PART in parts.get(key, ()) and memories[key].get("rule")]
     if not wishes:
         return {}
-    greatest = max(score.activation for score in question.scores)
+    greatest = greatest_activation(question.scores)
     others = [score for score in question.scores if score.key not in wishes]
     before = [score.key for score in others[:LEFT_BEFORE] if stands_out(score, greatest)]
-    order = dict.fromkeys((*before, *wishes, *(score.key for score in others)))
-    return {key: float(place) for place, key in enumerate(order)}
+    return places_of(dict.fromkeys((*before, *wishes, *question.keys)))
 
 
 class Channel(NamedTuple):
@@ -376,7 +386,7 @@ def relevance_parts(candidates: Candidates, question: RankingQuestion) -> dict[K
     parts: dict[Key, dict[str, float]] = {key: {} for key in candidates.memories}
     question = replace(question, parts=parts)
     _run_stage("base", candidates, question, parts)
-    question = replace(question, base={key: sum(scores.values()) for key, scores in parts.items()})
+    question = replace(question, base=question.relevance)
     _run_stage("relevance", candidates, question, parts)
     return parts
 
@@ -477,13 +487,6 @@ def choose_instructions(instructions: Sequence[Instruction]) -> list[Key]:
         return each.key in replaced, -each.relevance - gain, -each.said_at, each.key
 
     return [each.key for each in sorted(standing, key=order)[:INSTRUCTIONS_KEPT]]
-
-
-def choose_preferences(instructions: Sequence[Instruction]) -> list[Key]:
-    """What the asker only prefers, and is nearest to a request, at most `INSTRUCTIONS_KEPT`."""
-    preferences = [each for each in instructions if not each.is_rule]
-    nearest = sorted(preferences, key=lambda each: (-each.relevance, each.key))
-    return [each.key for each in nearest[:INSTRUCTIONS_KEPT]]
 
 
 def _find_ended(revocation: Instruction, standing: Sequence[Instruction]) -> Instruction | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import repeat
+from itertools import count, repeat
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -161,6 +161,16 @@ def ranked(scores: Sequence[Score]) -> list[Score]:
     return sorted(scores, key=lambda score: (-score.total, score.key))
 
 
+def greatest_activation(scores: Iterable[Score]) -> float:
+    """The greatest activation of a stream, 0 for none."""
+    return max((score.activation for score in scores), default=0.0)
+
+
+def places_of(order: Iterable[Key]) -> dict[Key, float]:
+    """The place of each of the keys, from 0."""
+    return dict(zip(order, map(float, count()), strict=False))
+
+
 def stands_out(score: Score, greatest: float) -> bool:
     """Whether a memory is active enough for the focus, `greatest` being the greatest activation of the stream."""
     return score.activation >= STANDING_OUT * greatest > 0.0
@@ -184,7 +194,7 @@ def tiers(
     speaking = [score for score in scores if score.key not in bare]
     if nothing_fits:
         speaking = [score for score in speaking if score.key in instructions]
-    greatest = max((score.activation for score in speaking), default=0.0)
+    greatest = greatest_activation(speaking)
     focused = 0
     while focused < min(FOCUS, len(speaking)) and (
         stands_out(speaking[focused], greatest) or (whole and speaking[focused].activation > 0.0)
@@ -260,7 +270,7 @@ def spread_over_weeks(
 
     Only what stands out competes for the focus: spreading puts nothing there that is not about the question.
     """
-    greatest = max((score.activation for score in order), default=0.0)
+    greatest = greatest_activation(order)
     outstanding = [score for score in order if stands_out(score, greatest)]
     chosen = _week_by_week(outstanding, memories, plurality.per_week)[:FOCUS]
     for size in (PERIPHERAL, BACKGROUND):

@@ -209,16 +209,6 @@ def graph_of(path: TraversalPath) -> GraphKey:
     return path.path_id.rpartition("-")[0]
 
 
-def memories_on(paths: Iterable[TraversalPath]) -> list[Identity]:
-    """The memories of the paths, path by path."""
-    return [(graph_of(path), node_id) for path in paths for node_id in path.path_nodes]
-
-
-def links_on(paths: Iterable[TraversalPath]) -> set[tuple[GraphKey, str]]:
-    """The links of the paths, by level and id."""
-    return {(graph_of(path), link_id) for path in paths for link_id in path.path_edges}
-
-
 def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
     """The likeness of two memories, in [0, 1]: the cosine given, else the Jaccard coefficient of their stems."""
     given = likeness.get((one.graph_key, one.node_id, other.node_id))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from orchestration.assembly.stream import RetrievalReport, state_options
+from orchestration.assembly.stream import RetrievalReport
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
@@ -130,7 +130,7 @@ async def retrieve_consciousness_context_from_state(
             retrieved_at=to_datetime(view.now),
             timings=[result.timing for result in (*results, *recalled)],
             notes=[*_notes(state, waking, whole, view), *filtered.notes, *notes],
-            entities=[],
+            state=waking.link_state,
             patterns=patterns,
             offers=offers,
             decay=Decay(deps.half_lives, waking.moment),
@@ -138,7 +138,6 @@ async def retrieve_consciousness_context_from_state(
         ordered = Ordered(
             candidates=candidates,
             activation=activation,
-            options=state_options(state, waking.link_state),
             report=report,
             found=Recall(
                 known_scope(view, candidates), take_hits(answered), take_words(cue.lexicons), state=whole

@@ -18,7 +18,7 @@ from orchestration.features.association.scoring import FilledBudget, Harvest, Hi
 from orchestration.features.association.values import Associated, Associations, Bridge, TagWalk
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
-from orchestration.graph_queries.six_queries import draw, memory_columns
+from orchestration.graph_queries.six_queries import draw
 from orchestration.mind.decay import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
@@ -31,6 +31,7 @@ from substrate.language.text import count_of, query_words, stem
 from substrate.store.derived import count_carriers, read_made
 from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
+from substrate.store.search import NODE_START
 
 POOL: Final = 250
 """At most this many candidates in each phase and level."""
@@ -245,7 +246,7 @@ def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, 
 def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
     hits: list[Hit] = []
     for result in results:
-        rows = memory_columns(result)
+        rows = [row[NODE_START:] for row in result.rows]  # each in the order of `NODE_COLUMNS`
         hits += map(Hit.from_row, store.read_memories(rows, result.key, result.request.known_to))
     return hits
 
