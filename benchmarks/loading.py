@@ -41,7 +41,7 @@ from benchmarks.serving import engine_pid
 from benchmarks.sides.side import processor_ms
 from benchmarks.synthetic import World
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.patience import LOAD_PATIENCE_S, patient

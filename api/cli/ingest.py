@@ -18,7 +18,7 @@ from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.file_readers import FilesToRead, read_once
 from orchestration.ingestion.formats import FORMATS
 from orchestration.ingestion.formats.files import names_below, size_of
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
 from orchestration.ingestion.storing import NOBODY, Origin, length

@@ -18,8 +18,7 @@ from api.mcp.arguments import (
     KnownAtArgument,
 )
 from api.mcp.tool import Tool, ToolAnswer, fields_of
-from orchestration.features.feedback.flow import tell
-from orchestration.features.feedback.kept import list_feedback, take_back
+from orchestration.features.feedback.flow import list_feedback, take_back, tell
 from schemas.base import (
     AtMost,
     Frozen,

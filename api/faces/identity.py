@@ -22,8 +22,7 @@ from api.mcp.arguments import (
 )
 from api.mcp.tool import Tool, ToolAnswer, times_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.identity.declared_self import introduce
-from orchestration.features.identity.flow import read_identity, read_identity_diff
+from orchestration.features.identity.flow import introduce, read_identity, read_identity_diff
 from orchestration.features.identity.values import AttachedRule, Between, Identity, IdentityDiff, WhoIs
 from schemas.base import (
     Frozen,

@@ -19,7 +19,7 @@ from api.mcp.arguments import (
 from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.imagination.flow import imagine as imagine_now
-from orchestration.features.imagination.predictions import read_calibration
+from orchestration.features.imagination.flow import read_calibration
 from orchestration.features.imagination.values import Calibration, Imagination, Imagine
 from schemas.base import (
     AtMost,

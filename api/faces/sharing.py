@@ -17,9 +17,9 @@ from api.mcp.arguments import (
 )
 from api.mcp.tool import Tool, ToolAnswer, fields_of
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.sharing import contests
+from orchestration.features.sharing import flow as contests
 from orchestration.features.sharing import flow as sharing
-from orchestration.features.sharing.contests import list_contested
+from orchestration.features.sharing.flow import list_contested
 from orchestration.features.sharing.values import (
     ContestedPage,
     ContestedQuery,

@@ -26,7 +26,7 @@ from schemas.memory import (
 )
 from schemas.temporal import Instant
 from substrate.graphs.names import graph_name
-from substrate.store import records
+from substrate.store import reader
 
 type Row = Sequence[Any]
 
@@ -109,7 +109,7 @@ async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtim
     Raises InvalidRequest for N1 without a citizen, NotFound when there is no record at that moment.
     """
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
-    seen = await records.read_memory(graph, address.memory_id, request.scope(now))
+    seen = await reader.read_memory(graph, address.memory_id, request.scope(now))
     if seen.row is None:
         raise not_found("memory", address, exists=seen.exists)
     return seen.row
@@ -118,7 +118,7 @@ async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtim
 async def read_link_row(address: LinkAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
     """The record of the link at the requested moment. Raises what `read_memory_row` raises."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
-    seen = await records.read_link(graph, link_name(address.link_id), request.scope(now))
+    seen = await reader.read_link(graph, link_name(address.link_id), request.scope(now))
     if seen.row is None:
         raise not_found("link", address, exists=seen.exists)
     return seen.row

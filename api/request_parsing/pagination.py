@@ -32,7 +32,7 @@ from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import ALL_KNOWN, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store import listing, reader, records
+from substrate.store import listing, reader
 from substrate.store.filters import filter_values
 from substrate.store.rows import link_record, memory_record
 from substrate.store.runs import name_runs
@@ -158,7 +158,7 @@ async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> 
     names = tag_names(request.filters.tags, request.filters.buckets)
     if not names or request.names_moment:
         return None
-    changed = await records.read_clock(graph, scope.known.start) != scope.known.start
+    changed = await reader.read_clock(graph, scope.known.start) != scope.known.start
     if changed or scope.valid.start < await reader.pending_until(graph):
         return None
     rarest = await reader.rarest_label(graph, names)
@@ -175,7 +175,7 @@ async def _start(
     """
     if request.cursor is None:
         first = request.scope(now)
-        known_at = min(first.known.start, await records.read_clock(graph, now))
+        known_at = min(first.known.start, await reader.read_clock(graph, now))
         return listing.ListPosition(), Scope.at(first.valid.start, known_at), first.known.start
     cursor_name, memory, behind, valid, known_at, asked = decode_cursor(
         request.cursor, str, int, str, int, int, int
@@ -204,11 +204,11 @@ async def read_memory_history(
     """A page of the records of a memory. Raises InvalidRequest for a bad cursor, NotFound without a record."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
 
-    async def read(wanted: records.HistoryQuery) -> _Rows:
-        return await records.read_history(graph, address.memory_id, wanted)
+    async def read(wanted: reader.HistoryQuery) -> _Rows:
+        return await reader.read_history(graph, address.memory_id, wanted)
 
     wanted = await _wanted(request, graph, now)
-    rows, after = await _history_page(read, wanted, records.memory_position)
+    rows, after = await _history_page(read, wanted, reader.memory_position)
     if not rows and request.cursor is None:
         exists = await reader.memory(graph, address.memory_id) is not None
         raise not_found("memory", address, exists=exists, remedy=BEFORE_ALL)
@@ -223,31 +223,31 @@ async def read_link_history(
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
     name = link_name(address.link_id)
 
-    async def read(wanted: records.HistoryQuery) -> _Rows:
-        return await records.read_link_history(graph, name, wanted)
+    async def read(wanted: reader.HistoryQuery) -> _Rows:
+        return await reader.read_link_history(graph, name, wanted)
 
     wanted = await _wanted(request, graph, now)
-    rows, after = await _history_page(read, wanted, records.link_position)
+    rows, after = await _history_page(read, wanted, reader.link_position)
     if not rows and request.cursor is None:
-        seen = await records.read_link(graph, name, Scope.current(now))
+        seen = await reader.read_link(graph, name, Scope.current(now))
         raise not_found("link", address, exists=seen.exists, remedy=BEFORE_ALL)
     shown = await name_runs(graph, [link_record(row, key_of(address, request), wanted.known_to) for row in rows])
     return LinkHistory(id=address.link_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 
-async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> records.HistoryQuery:
+async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> reader.HistoryQuery:
     """The requested page. A cursor keeps the known moment of the first page."""
     if request.cursor is not None:
         *place, known_to = decode_cursor(request.cursor, int, int, int)
-        return records.HistoryQuery(known_to, request.limit, records.HistoryPosition(*place))
-    known_at = min(to_instant(request.known_at or ALL_KNOWN), await records.read_clock(graph, now))
-    return records.HistoryQuery(known_at + 1, request.limit, records.HistoryPosition())
+        return reader.HistoryQuery(known_to, request.limit, reader.HistoryPosition(*place))
+    known_at = min(to_instant(request.known_at or ALL_KNOWN), await reader.read_clock(graph, now))
+    return reader.HistoryQuery(known_at + 1, request.limit, reader.HistoryPosition())
 
 
 async def _history_page(
-    read: Callable[[records.HistoryQuery], Awaitable[_Rows]],
-    wanted: records.HistoryQuery,
-    place_of: Callable[[Sequence[Any]], records.HistoryPosition],
+    read: Callable[[reader.HistoryQuery], Awaitable[_Rows]],
+    wanted: reader.HistoryQuery,
+    place_of: Callable[[Sequence[Any]], reader.HistoryPosition],
 ) -> tuple[_Rows, str | None]:
     """The rows of a page, and the cursor of the next one."""
     rows = await read(wanted._replace(limit=wanted.limit + 1))

@@ -9,7 +9,7 @@ from fastapi import Response
 from api.dependencies import Now
 from api.routes.retrieval import ASKS
 from orchestration.dependencies import Deps
-from orchestration.features.shape.flow import look
+from orchestration.features.shape.feature import look
 from orchestration.features.shape.values import Look, Perspectives
 from schemas.operation import Called, Operation, group
 

@@ -8,7 +8,7 @@ from api.dependencies import Now
 from api.request_parsing.addresses import SharedMemoryInPath
 from api.security.permissions import named_graph, of_record
 from orchestration.dependencies import Deps
-from orchestration.features.sharing.contests import read_agreement
+from orchestration.features.sharing.flow import read_agreement
 from orchestration.features.sharing.values import (
     Agreement,
 )

@@ -22,7 +22,8 @@ from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
 from substrate.language.text import count_of
-from substrate.store import held_values, reader
+from substrate.store import reader
+from substrate.store import vocabulary
 from substrate.store.reader import tag_members
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
@@ -162,7 +163,7 @@ class FilterReading:
 
 
 type ValueCounts = Mapping[str, Mapping[str, int]]
-"""How many records of a graph have each value, by filter and value, as `held_values.count_values` counts."""
+"""How many records of a graph have each value, by filter and value, as `vocabulary.count_values` counts."""
 
 
 async def read_filters(filters: Filters | None, view: View) -> FilterReading:
@@ -194,7 +195,7 @@ def find_fewest(filters: Filters, counts: ValueCounts) -> Fewest | None:
         held = counts.get(name, {})
         bounds += [Fewest(held.get(label, 0), f"{mark}{label}") for label in _values(filters, name)]
     totals = [sum(each.values()) for name, each in counts.items() if name not in LABELS]
-    bounds += [Fewest(total) for total in totals if total <= held_values.MANY]
+    bounds += [Fewest(total) for total in totals if total <= vocabulary.MANY]
     return min(bounds, key=lambda bound: bound.members, default=None)
 
 
@@ -237,7 +238,7 @@ async def _count(filters: Filters, graph: Graph) -> ValueCounts | None:
 
 async def _count_one(graph: Graph, name: str, values: Sequence[str]) -> Mapping[str, int]:
     if name not in LABELS:
-        return await held_values.count_values(graph, name, values)
+        return await vocabulary.count_values(graph, name, values)
     members = await tag_members(graph, [f"{LABELS[name]}{value}" for value in values])
     return {value: members[label] for value in values if (label := f"{LABELS[name]}{value}") in members}
 
@@ -256,5 +257,5 @@ async def _read_known(name: str, graphs: Sequence[Graph]) -> list[str]:
 
 async def _read_values(graph: Graph, name: str) -> list[str]:
     if name not in LABELS:
-        return await held_values.read_values(graph, name)
-    return [label[1:] for label in await held_values.read_labels(graph) if label.startswith(LABELS[name])]
+        return await vocabulary.read_values(graph, name)
+    return [label[1:] for label in await vocabulary.read_labels(graph) if label.startswith(LABELS[name])]

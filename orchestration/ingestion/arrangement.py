@@ -31,7 +31,7 @@ from orchestration.ingestion.episodes import (
     turn_memory,
 )
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
-from orchestration.ingestion.formats.parsed import move
+from orchestration.ingestion.formats.reader import move
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
 from orchestration.ranking.times import SESSION_GAP
 from orchestration.writing.records import fingerprint

@@ -22,7 +22,7 @@ from schemas.memory import GraphKey, Level, ResolutionState, Source
 from schemas.temporal import long_date
 from substrate.graphs import names
 from substrate.language.text import name_key
-from substrate.store.shown_names import SUBJECTS
+from substrate.store.rows import SUBJECTS
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"

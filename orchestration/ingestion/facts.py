@@ -20,7 +20,7 @@ from orchestration.identifiers import accented_name, identifier, link_name, natu
 from orchestration.ingestion import fact_prompt
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.fact_prompt import Claim, Message, NamedThing
-from orchestration.ingestion.formats.parsed import ParsedFiles, move
+from orchestration.ingestion.formats.reader import ParsedFiles, move
 from orchestration.ingestion.speakers import resolve_speakers
 from schemas.commands import Command, Relate, Remember, Unrelate, Writer
 from schemas.errors import InvalidRequest

@@ -17,7 +17,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.arrangement import Continuation
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.parsed import Ingestible, commands_of
+from orchestration.ingestion.formats.reader import Ingestible, commands_of
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS, LEFT_OUT

@@ -108,7 +108,8 @@ def one_of_each(dissonances: Iterable[TemporalDissonance]) -> list[TemporalDisso
     for each in sorted(dissonances, key=_order):
         beliefs = (each.node_name, each.original_belief, each.corrected_belief)
         words = tuple(" ".join(belief.split()) for belief in beliefs)
-        longest.setdefault((each.graph_key, each.node_id, each.belief_held_until, *words), each)
+        change = (each.graph_key, each.node_id, each.belief_held_until, each.dissonance_type)
+        longest.setdefault((*change, *words), each)
     return list(longest.values())
 
 

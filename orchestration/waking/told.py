@@ -36,7 +36,7 @@ from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
 from substrate.language.text import stems
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
 from substrate.store.told import Earlier
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")

@@ -18,9 +18,8 @@ from substrate.cypher.query import Query
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.likeness import port as likeness
-from substrate.store.archive import count_stored
+from substrate.store.archive import count_stored, draft_names
 from substrate.store.derived import CONTESTS, LINKED, STATEMENT, STATEMENT_ID, find_made_of
-from substrate.store.import_drafts import draft_names
 from substrate.store.kept import (
     LINKS_AT_ONCE,
     THOSE,
@@ -30,8 +29,8 @@ from substrate.store.kept import (
     forget_kept,
     write_one_row,
 )
-from substrate.store.newest import NEWEST
 from substrate.store.runs import erase_changes
+from substrate.store.state_reads import NEWEST
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25

@@ -14,9 +14,8 @@ from substrate.cypher.fragments import degree_now, link_columns, told, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
-from substrate.store.newest import find_newest
 from substrate.store.rows import link_with_ends
-from substrate.store.state_reads import read_for_state, state_query
+from substrate.store.state_reads import find_newest, read_for_state, state_query
 
 OPEN_STATES: Final = ("in_progress", "blocked")
 MOST: Final = 64

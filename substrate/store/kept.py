@@ -107,15 +107,11 @@ async def erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter
     return Counter(links=present, past_links=past, receipts=receipts)
 
 
-async def _erase_passages(graph: Graph, ids: list[str]) -> Counter[str]:
-    return Counter((await erase_passages(graph, ids))._asdict())
-
-
 CORE: Final = (
     Kept("ConsciousnessNode", "memories", erase_deeds),
     Kept("PastVersion", "records", why="erased before the memory"),
     *(Kept(label, "traces", why="erased with its record or passage") for label in TRACE_LABELS),
-    Kept("Passage", "passages", _erase_passages),
+    Kept("Passage", "passages", erase_passages),
     Kept("Tag", "tags", why="erased at the end, when no record has it"),
     Kept("Receipt", "receipts", erase_receipts, is_carried=True, as_known=as_created),
     Kept("UpkeepChange", forget=erase_changes),

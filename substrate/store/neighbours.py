@@ -15,8 +15,16 @@ from substrate.connection.kept_reads import GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import GraphRecords, RecordName, name_of
 from substrate.connection.together import together
-from substrate.cypher.fragments import CUT_MARK, HUB, LINK_COLUMNS, SEEN, degree_now, is_cut, lasting
-from substrate.cypher.nearest import named_vectors_now
+from substrate.cypher.fragments import (
+    CUT_MARK,
+    HUB,
+    LINK_COLUMNS,
+    SEEN,
+    degree_now,
+    is_cut,
+    lasting,
+    named_vectors_now,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.likeness import port as likeness

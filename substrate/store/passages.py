@@ -7,6 +7,7 @@ are; a new text has its own, and those of the former one serve questions about t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -14,8 +15,8 @@ from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CUT_MARK, SHIFT, felt, found_columns, is_evidence, link_columns, visible
 from substrate.cypher.query import Query
+from substrate.graphs.filling import withdraw
 from substrate.graphs.graph import Graph
-from substrate.graphs.orphans import withdraw
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Role, Vector
 
@@ -233,19 +234,14 @@ def _sum(rows: Sequence[Row]) -> int:
     return sum(int(count) for [count] in rows)
 
 
-class ErasedPassages(NamedTuple):
-    passages: int
-    traces: int
-
-
-async def erase_passages(graph: Graph, ids: Sequence[str]) -> ErasedPassages:
-    """Erase every passage of some memories, of whatever text."""
-    passages = traces = 0
+async def erase_passages(graph: Graph, ids: list[str]) -> Counter[str]:
+    """Erase every passage of some memories, of whatever text; returns the numbers of passages and traces."""
+    removed: Counter[str] = Counter()
     while True:
-        [[erased, erased_traces]] = await graph.write(ERASE, ids=list(ids), rows=ERASED_AT_ONCE)
-        if not erased:
-            return ErasedPassages(passages, traces)
-        passages, traces = passages + int(erased), traces + int(erased_traces)
+        [[passages, traces]] = await graph.write(ERASE, ids=ids, rows=ERASED_AT_ONCE)
+        if not passages:
+            return removed
+        removed += Counter(passages=int(passages), traces=int(traces))
 
 
 class StoredLongText(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import batched
+from itertools import batched, starmap
 from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
@@ -18,13 +18,21 @@ from schemas.memory import GraphKey
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, fits, found_columns, is_statement, records_of, visible
-from substrate.cypher.nearest import felt_alike, found_now
+from substrate.cypher.fragments import (
+    degree_now,
+    felt_alike,
+    fits,
+    found_columns,
+    found_now,
+    is_statement,
+    records_of,
+    visible,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.language.text import name_key
-from substrate.store.newest import NodeRange, find_newest
 from substrate.store.rows import node as node_of_row
+from substrate.store.state_reads import NodeRange, find_newest
 from substrate.store.surroundings import links_of
 
 MAX_MEMORY_LINKS: Final = 500
@@ -171,17 +179,8 @@ def _latest_of(label: str, ends: str) -> str:
 _ITS_IDENTITY: Final = "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH i"
 
 
-def _nearest_branches(*, now: bool, filtered: bool) -> list[str]:
-    """The nearest in meaning, and in emotion."""
-    present, past = ("ConsciousnessNode", "WITH s AS i"), ("PastVersion", _ITS_IDENTITY)
-    sides = (present,) if now else (present, past)
-    felt = [_felt_most(*side) for side in sides]
-    if filtered:
-        return [*(_nearest_fitting(*side) for side in sides), *felt]
-    return [_NEAREST_NOW if now else _NEAREST_THEN, *felt]
-
-
 def _candidates(*, now: bool, filtered: bool) -> str:
+    sides = (("ConsciousnessNode", "WITH s AS i"), ("PastVersion", _ITS_IDENTITY))[: 1 if now else 2]
     branches = [
         "WITH asserted UNWIND asserted AS one WITH one[0] AS episode "
         "MATCH (i:ConsciousnessNode {id: episode}) RETURN i ",
@@ -190,7 +189,11 @@ def _candidates(*, now: bool, filtered: bool) -> str:
         "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
         _with_words("ConsciousnessNode", "WITH s AS i", now=now),
     ]
-    branches += _nearest_branches(now=now, filtered=filtered)
+    if filtered:
+        branches += starmap(_nearest_fitting, sides)
+    else:
+        branches.append(_NEAREST_NOW if now else _NEAREST_THEN)
+    branches += starmap(_felt_most, sides)
     if now:
         branches.append(_NEWEST)
     else:
@@ -271,13 +274,10 @@ class ResolvedNames(NamedTuple):
 async def resolve_names(
     target: GraphTarget, names: Sequence[str], scope: Scope, filters: Filters | None = None
 ) -> ResolvedNames:
-    """The memories that have, or had once, these names or ids, ordered by id.
-
-    With filters the newest of all memories that pass are sought.
-    """
+    """The memories that have, or had once, these names or ids, ordered by id."""
     keys = [key for name in names if (key := name_key(name))]
     found, newest = await asyncio.gather(
-        target.graph.read(RESOLVE, names=list(names), keys=keys), _newest_range(target, scope, filters)
+        target.graph.read(RESOLVE, names=list(names), keys=keys), find_newest(target, scope, filters)
     )
     by_id = {key: memory_id for kind, key, memory_id in found if kind == "id"}
     by_name: defaultdict[str, set[str]] = defaultdict(set)
@@ -286,12 +286,6 @@ async def resolve_names(
             by_name[key].add(memory_id)
     ids = {name: sorted({*by_name[name_key(name)], *filter(None, (by_id.get(name),))}) for name in names}
     return ResolvedNames(target, ids, newest)
-
-
-async def _newest_range(target: GraphTarget, scope: Scope, filters: Filters | None) -> NodeRange:
-    if filters is None or filters.empty:
-        return await find_newest(target, scope)
-    return NodeRange(0)
 
 
 class Triple(NamedTuple):

@@ -18,15 +18,16 @@ from substrate.cypher.fragments import (
     NODE_COLUMNS,
     felt,
     found_columns,
+    found_then,
     is_evidence,
     link_columns,
     past_of,
     records_of,
     thin_columns,
     uncrowded_then,
+    vectors_now,
     visible,
 )
-from substrate.cypher.nearest import found_then, vectors_now
 from substrate.cypher.query import Query
 
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3

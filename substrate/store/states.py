@@ -135,16 +135,13 @@ def plan_change(
         versions.insert(0, 0)
         periods.insert(0, Period(valid_at, first_start))
     changes = list(map(changes_of.__getitem__, versions))
-    if not any(map(_differs, contents, changes)):
+    pairs = zip(contents, changes, strict=True)
+    if all(content.get(name) == value for content, change in pairs for name, value in change.items()):
         return []
     opened = (
         [OpenedState(open_records[0].version, Period(first_start, valid_at), {})] if first_start < valid_at else []
     )
     return opened + list(map(OpenedState, versions, periods, changes))
-
-
-def _differs(content: Content, change: Content) -> bool:
-    return any(content.get(name) != value for name, value in change.items())
 
 
 def cells_at(scope: Scope) -> list[str]:

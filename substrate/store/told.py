@@ -29,9 +29,8 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.newest import NodeRange, find_newest
 from substrate.store.search import FoundRow
-from substrate.store.state_reads import read_each_for_state, read_for_state, state_query
+from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
@@ -239,19 +238,11 @@ async def lately_values(
     """The parameters of `lately`. `others`: the speakers whose words are not the citizen's, in lower case.
     `states`: what says how its work stands is sought of all times where it is in one of these.
 
-    With filters the newest of all memories that pass are sought. Raises GraphMissing, StoreTimeout, Unavailable,
-    Fault.
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    filtered = filter_values(filters)
-    newest = await find_newest(target, scope) if filtered["unfiltered"] else NodeRange(0)
-    return {
-        **scope.bounds(),
-        **filtered,
-        "newest": newest.start,
-        "until": newest.end,
-        "open": list(states),
-        "others": others,
-    }
+    values = {**scope.bounds(), **filter_values(filters), "open": list(states), "others": others}
+    newest = await find_newest(target, scope, filters)
+    return {**values, "newest": newest.start, "until": newest.end}
 
 
 def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filters | None) -> dict[str, Any]:

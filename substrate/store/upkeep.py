@@ -59,9 +59,7 @@ def _columns(name: str, fields: tuple[str, ...]) -> str:
     return ", ".join(f"{name}.{field}" for field in fields)
 
 
-def _beginnings(name: str, fields: tuple[str, ...]) -> str:
-    return ", ".join(f"left(toStringOrNull({name}.{field}), {TEXT_READ})" for field in fields)
-
+_BEGINNINGS: Final = ", ".join(f"left(toStringOrNull(n.{field}), {TEXT_READ})" for field in LONG_FIELDS)
 
 MEMORY_PAGE: Final = Query(
     "memory_page",
@@ -70,7 +68,7 @@ MEMORY_PAGE: Final = Query(
     "RETURN id(n), n.energy >= 0.0 AND n.confidence >= 0.0, "
     "typeOf(t.embedding), indegree(n, 'LINK'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK'), "
     f"outdegree(n, 'HAD'), {_deep_text('n', 'extra')}, "
-    f"{_columns('n', MEMORY_FIELDS)}, {_beginnings('n', LONG_FIELDS)} "
+    f"{_columns('n', MEMORY_FIELDS)}, {_BEGINNINGS} "
     "ORDER BY id(n)",
 )
 """The next memories, with the type of their embedding and the numbers of their links and past versions."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from orchestration.feature import Feature
-from orchestration.features.appetite import appetite
-from orchestration.features.appetite.appetite import pressure_now
+from orchestration.features.appetite import flow
+from orchestration.features.appetite.flow import pressure_now
 from schemas.operation import Called, Operation, citizen_may, group
 
 ASKS: Final = citizen_may(
@@ -18,6 +18,6 @@ ASKS: Final = citizen_may(
 OPERATIONS: Final = group(
     "citizens",
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
-              ASKS, appetite.read_appetite, call=Called("appetite")),
+              ASKS, flow.read_appetite, call=Called("appetite")),
 )  # fmt: skip
 FEATURE: Final = Feature("appetite", operations=OPERATIONS, sections={"pressure": pressure_now})

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orchestration.dependencies import Deps
-from orchestration.features.rules import in_force as rules
+from orchestration.features.rules import judgement as rules
 from orchestration.features.rules import queries as store
 from orchestration.features.rules.clauses import MOST_READ, read_forms
-from orchestration.features.rules.in_force import Decided, Finding, HeldRule, find_rules
 from orchestration.features.rules.judgement import (
     NO_LIKENESS,
+    Decided,
+    Finding,
+    HeldRule,
     Judgement,
     Likeness,
+    find_rules,
     judge,
     phrases_of,
     phrases_of_action,
@@ -38,7 +41,7 @@ from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred
 from substrate.language.text import words
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 
 DAY: Final = 86_400_000_000
 """A block counts for this many microseconds towards an override."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from orchestration.feature import Feature
-from orchestration.features.sharing import contests, flow
-from orchestration.features.sharing.contests import contests_shown
+from orchestration.features.sharing import flow
+from orchestration.features.sharing.flow import contests_shown
 from orchestration.features.sharing.values import Shared
 from schemas.operation import Asked, Called, May, Need, Operation, group
 
@@ -41,12 +41,12 @@ OPERATIONS: Final = group(
               gives=Shared,
               call=Called("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "
                           "to date.")),
-    Operation("contest_memory", "POST /v1/contests", "Contest a shared memory", CONTESTS, contests.contest,
+    Operation("contest_memory", "POST /v1/contests", "Contest a shared memory", CONTESTS, flow.contest,
               call=Called("contest", "Say that a shared memory of another is wrong, and why; sent again, it "
                           "changes the reason.")),
     Operation("withdraw_contest", "POST /v1/contests/withdraw", "Take a contest back",
-              CONTESTS, contests.withdraw, call=Called(says="Take a contest back from now on.")),
-    Operation("list_contested", "GET /v1/contested", "List what is contested", READS, contests.list_contested,
+              CONTESTS, flow.withdraw, call=Called(says="Take a contest back from now on.")),
+    Operation("list_contested", "GET /v1/contested", "List what is contested", READS, flow.list_contested,
               call=Called(says="One page of the shared memories that somebody contests, with who does and why.")),
 )  # fmt: skip
 FEATURE: Final = Feature("sharing", operations=OPERATIONS, sections={"contested": contests_shown})

@@ -18,10 +18,8 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.decoding import decode
-from orchestration.ingestion.formats.html_page import to_text
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.documents import to_text
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, decode
 
 DEEPEST: Final = 20
 """Mails and parts of mails within each other; what lies deeper is left out."""

@@ -20,8 +20,7 @@ from markdown_it import MarkdownIt
 
 from orchestration.appraisal.key_phrases import written_tags
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section, day_of, free_key
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, fault, short_name
 from schemas.memory import ResolutionState
 
 FORM: Final = Format(

@@ -20,8 +20,16 @@ from typing import Any, Final, NamedTuple
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
-from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
+from orchestration.ingestion.formats.reader import (
+    File,
+    FileSet,
+    Format,
+    ParsedFiles,
+    Reader,
+    fault,
+    join,
+    short_name,
+)
 from orchestration.ingestion.written_times import Numbers
 from schemas.base import MAX_TEXT
 from schemas.commands import Command

@@ -189,3 +189,13 @@ def test_a_belief_replaced_on_two_stretches_is_one_moment_and_was_held_since_the
     (one,) = memory.moments()
     assert (one.original_belief, one.corrected_belief) == ("a", "c")
     assert one.belief_held_from == to_datetime(KNOWN + 1)
+
+
+def test_of_one_moment_a_belief_that_was_false_and_one_that_the_world_changed_are_two_changes() -> None:
+    """Commands of an atomic list share their moment; here they replace the same words for two reasons."""
+    memory = Memory()
+    for command in [("remember", 0, 0, "a"), ("correct", 0, 3, "c")]:
+        assert memory.tell(*command)
+    memory.now -= 1
+    assert memory.tell("supersede", 5, 0, "c")
+    assert [each[1:] for each in memory.told()] == [("a", "c", "discovered_false"), ("a", "c", "reality_changed")]
