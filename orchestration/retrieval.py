@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestration.appraisal.feelings import read_emotions
@@ -49,6 +49,7 @@ from orchestration.stream_completion import (
     add_versions,
     complete,
     finish,
+    keep_shown,
     known_scope,
     let_others_run,
     show,
@@ -104,8 +105,7 @@ async def retrieve(
     intention: RetrievalIntention, deps: Deps, now: Instant, *, recall: Recall | None = None
 ) -> Retrieved:
     """The same, with what is kept of the stream where it was found before (`orchestration.kept_streams`)."""
-    asking = await open_question(intention, deps, now, recall=recall)
-    question = read(asking)
+    asking, question = await open_question(intention, deps, now, recall=recall)
     answers = deps.connection.answers
     place = find_place(asking, question)
     kept: KeptStream | None = None if place is None else answers.find(place.question, place.states)
@@ -115,7 +115,7 @@ async def retrieve(
             answers.hits += 1
             return again
         # Its graphs may have been written to while it was looked at.
-        asking = await open_question(intention, deps, now, recall=recall)
+        asking, question = await open_question(intention, deps, now, recall=recall)
         place = find_place(asking, question)
     answers.misses += place is not None
     return await _complete_ranked(await _rank(asking, question), place)
@@ -128,12 +128,14 @@ async def open_question(
     *,
     learned: Learned | None = None,
     recall: Recall | None = None,
-) -> Asking[RetrievalIntention]:
-    """The question as it is asked now, and the graphs that it asks. Raises StoreMisfit, Unavailable.
+) -> tuple[Asking[RetrievalIntention], Question]:
+    """The graphs that the question asks, and what it says now in the zone of the asker.
+
+    Raises StoreMisfit, Unavailable.
 
     `learned`: what feedback teaches; None for that of the citizen.
     """
-    timer, scope = StageTimer(), choose_scope(intention, now)
+    scope, timer = choose_scope(intention, now), StageTimer()
     view = await open_view(intention.citizen_id, intention.graphs, scope, deps, now=now, recall=recall)
     if learned is None:
         own = view.targets.get(Level.N1)
@@ -142,7 +144,9 @@ async def open_question(
             "learned", intention.citizen_id, view.scope, deps, changed_at=changed_at
         )
     timer.end("open")
-    return Asking(intention, view, deps, timer, learned or NOTHING_LEARNED)
+    moment = to_datetime(view.scope.moment(now)).astimezone(find_zone(intention.time_zone))
+    asking = Asking(intention, view, deps, timer, learned or NOTHING_LEARNED)
+    return asking, read_question(intention.query_text, moment)
 
 
 def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
@@ -153,12 +157,6 @@ def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
         return Scope.resolve_datetimes(intention.as_of_time, intention.known_at, now)
     ends = (intention.time_range_start, intention.time_range_end)
     return Scope.history(*(None if end is None else to_instant(end) for end in ends))
-
-
-def read(asking: Asking[RetrievalIntention]) -> Question:
-    """What the question says, at its moment in the zone of the asker."""
-    moment = to_datetime(asking.view.scope.moment(asking.view.now))
-    return read_question(asking.request.query_text, moment.astimezone(find_zone(asking.request.time_zone)))
 
 
 async def _retrieve_again(kept: KeptStream, asking: Asking[RetrievalIntention], place: Place) -> Retrieved | None:
@@ -185,8 +183,7 @@ async def rank_candidates(
 
     `learned`: what feedback teaches; None for that of the citizen.
     """
-    asking = await open_question(intention, deps, now, learned=learned)
-    return await _rank(asking, read(asking))
+    return await _rank(*await open_question(intention, deps, now, learned=learned))
 
 
 async def _rank(asking: Asking[RetrievalIntention], question: Question) -> RankedCandidates:
@@ -218,7 +215,8 @@ async def _rank(asking: Asking[RetrievalIntention], question: Question) -> Ranke
         instructions = activation.instructions
         answers = [score for score in activation.order if score.key not in instructions]
         evidence = gather_evidence(question, candidates, answers, lexicons)
-        activation = with_preference(activation, candidates, intention.prefer)
+        if intention.prefer is not None:
+            activation = with_preference(activation, candidates, intention.prefer)
         if intention.plurality is not None:
             moment = view.scope.moment(view.now)
             activation = with_plurality(activation, candidates.memories, intention.plurality, moment)
@@ -264,37 +262,11 @@ async def _complete_ranked(ranked: RankedCandidates, place: Place | None) -> Ret
         )
         stream = await show(asking, ordered)
         if answers.forgotten == ranked.forgotten:
-            _keep_shown(ranked, stream)
+            keep_shown(stream, candidates, ranked.results)
         completed = await complete(asking, ordered, stream)
     if place is None:
         return Retrieved(completed.answer)
     return keep_stream(place, KeptStream(completed.found, ordered.found, view.now), completed.answer, asking)
-
-
-def _keep_shown(ranked: RankedCandidates, stream: ConsciousnessStream) -> None:
-    """Keep what is shown of large graphs: of these nothing was kept yet."""
-    targets = (result.request.target for result in ranked.results)
-    large = {target.key: target.graph.records for target in targets if target.is_large}
-    candidates = ranked.candidates
-    for level in stream.levels.values() if large else ():
-        shown = (*level.vector_results, *level.graph_results)
-        for key in dict.fromkeys((node.graph_key, node.node_id, node.version) for node in shown):
-            if key[0] in large:
-                large[key[0]].keep("memory", candidates.memories[key].record)
-        for link in level.relationships:
-            if link.graph_key in large:
-                key = (link.graph_key, link.link_id, link.version)
-                large[link.graph_key].keep("link", candidates.links[key].record)
-
-
-def _note_former(ranked: RankedCandidates) -> Iterator[str]:
-    """Where a question asks for what was before: how its best memories can be seen as they were."""
-    is_current = ranked.asking.request.temporal_mode is TemporalMode.CURRENT
-    if ranked.asker.question.tense is Tense.FORMER and is_current:
-        memories, best = ranked.candidates.memories, ranked.activation.order[:FOCUS]
-        revised = sum(memories[score.key].get("version") > 1 for score in best)
-        if revised:
-            yield f"{count_of(revised, 'memory')} said something else before: ask with temporal_mode full_history"
 
 
 def build_report(ranked: RankedCandidates, versions: AddedVersions) -> RetrievalReport:
@@ -302,6 +274,12 @@ def build_report(ranked: RankedCandidates, versions: AddedVersions) -> Retrieval
     intention, view, deps = ranked.asking.request, ranked.asking.view, ranked.asking.deps
     learned, lexicons = ranked.asking.learned, ranked.extraction.lexicons
     answer = rate_answer(ranked.evidence, deps.embedder.model)
+    former: list[str] = []  # where a question asks for what was before: how that can be seen
+    if ranked.asker.question.tense is Tense.FORMER and intention.temporal_mode is TemporalMode.CURRENT:
+        memories, best = ranked.candidates.memories, ranked.activation.order[:FOCUS]
+        if revised := sum(memories[score.key].get("version") > 1 for score in best):
+            said = f"{count_of(revised, 'memory')} said something else before"
+            former.append(f"{said}: ask with temporal_mode full_history")
     return RetrievalReport(
         retrieved_at=to_datetime(view.now),
         timings=[result.timing for result in (*ranked.results, *versions.results)],
@@ -313,7 +291,7 @@ def build_report(ranked: RankedCandidates, versions: AddedVersions) -> Retrieval
             *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
             *(note_unfollowed(ranked.results) if intention.explain else ()),
             *answer.notes,
-            *_note_former(ranked),
+            *former,
             *versions.notes,
             *learned.notes,
         ],

@@ -20,14 +20,13 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
-from orchestration.graph_queries.six_queries import shared_values
 from orchestration.metadata_enrichment import Contests
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.mind.state import felt_state, with_feedback
 from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
-from orchestration.ranking.candidates import CandidateLink, Candidates, Key, memory_column
+from orchestration.ranking.candidates import CandidateLink, Candidates, Key
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
@@ -41,6 +40,7 @@ from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
+from substrate.store.filters import felt_values
 from substrate.store.reader import RECORDS_OF, VersionRow, read_records
 
 MAX_VERSIONS: Final = 50
@@ -55,21 +55,19 @@ type Pair = tuple[str, str]
 
 
 class StageTimer:
-    """Wall time of each stage, in milliseconds."""
+    """Wall time of each stage, and from the beginning to the end of the last one, in milliseconds."""
 
     def __init__(self) -> None:
         self._last = self._begun = time.perf_counter()
         self.spent: dict[str, float] = {}
+        self.total = 0.0
 
     def end(self, stage: str) -> None:
         """End this stage; the next one begins."""
         now = time.perf_counter()
         self.spent[stage] = round((now - self._last) * 1000, 3)
+        self.total = round((now - self._begun) * 1000, 3)
         self._last = now
-
-    def total(self) -> float:
-        """Milliseconds from the beginning to the end of the last stage."""
-        return round((self._last - self._begun) * 1000, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ async def add_versions(
     if intention.temporal_mode not in HISTORICAL:
         return AddedVersions(activation)
     selected = selected_keys(intention, candidates, activation)
-    values = shared_values(intention, view.scope)
+    values = {**view.scope.bounds(), **felt_values(intention)}
     results = await run_all(version_requests(selected, candidates, view.targets, values))
     notes: list[str] = []
     added: list[Key] = []
@@ -279,14 +277,31 @@ async def finish(stream: ConsciousnessStream, asking: Asking[StreamAsked], found
         if asking.request.apply_feedback:
             stream = await with_feedback(stream, asking.request.current_energy, deps, view.now)
     timer.end("completion")
-    return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
+    return stream.model_copy(update={"retrieval_latency_ms": timer.total, "stage_ms": timer.spent})
 
 
 def known_scope(view: View, candidates: Candidates) -> Scope:
     """What the stream saw, as of the last change that it knew: what was written meanwhile may be among it."""
     valid, known = view.scope
-    known_at = max([view.now, *map(int, memory_column(candidates.memories.values(), "created_at"))])
+    known_at = view.now
+    for memory in candidates.memories.values():
+        known_at = max(known_at, int(memory.get("created_at")))
     return Scope(valid, Period(min(known.start, known_at), min(known.end, known_at + 1)))
+
+
+def keep_shown(stream: ConsciousnessStream, candidates: Candidates, results: Iterable[QueryResult]) -> None:
+    """Keep what is shown of large graphs: of these nothing was kept yet."""
+    targets = (result.request.target for result in results)
+    large = {target.key: target.graph.records for target in targets if target.is_large}
+    for level in stream.levels.values() if large else ():
+        shown = (*level.vector_results, *level.graph_results)
+        for key in dict.fromkeys((node.graph_key, node.node_id, node.version) for node in shown):
+            if key[0] in large:
+                large[key[0]].keep("memory", candidates.memories[key].record)
+        for link in level.relationships:
+            if link.graph_key in large:
+                key = (link.graph_key, link.link_id, link.version)
+                large[link.graph_key].keep("link", candidates.links[key].record)
 
 
 async def let_others_run() -> None:

@@ -171,7 +171,15 @@ async def _run(request: QueryRequest) -> QueryResult:
 
     async def send() -> None:
         nonlocal rows, again
-        rows, again = await _send(request)
+        if request.reading is None:
+            rows = await find_starts(request.target, request.query, request.values)
+        else:
+            rows = await request.reading(request.target, request.values)
+        for query, values in request.wider:
+            if count_starts(rows) >= request.wanted:
+                break
+            again = True
+            rows = await find_starts(request.target, query, values)
 
     milliseconds, failure = await _in_time(request.target, send)
     timing = QueryTiming(
@@ -199,20 +207,6 @@ async def _in_time(target: GraphTarget, send: Callable[[], Awaitable[None]]) -> 
         return round((time.perf_counter() - begun) * 1000, 3), failure
 
     return await connection.reads.run(run)
-
-
-async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
-    if request.reading is None:
-        rows = await find_starts(request.target, request.query, request.values)
-    else:
-        rows = await request.reading(request.target, request.values)
-    again = False
-    for query, values in request.wider:
-        if count_starts(rows) >= request.wanted:
-            break
-        again = True
-        rows = await find_starts(request.target, query, values)
-    return rows, again
 
 
 async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, Any]) -> list[Row]:

@@ -22,8 +22,7 @@ from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
 from substrate.language.text import count_of
-from substrate.store import reader
-from substrate.store import vocabulary
+from substrate.store import reader, vocabulary
 from substrate.store.reader import tag_members
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"

@@ -20,7 +20,7 @@ from orchestration.ranking.consciousness_score import DAY, seeded_numbers
 from orchestration.ranking.texts import MOST_READ_FOR_DAYS
 from schemas.intention import Filters, Plural, Plurality, RetrievalIntention
 from schemas.memory import GraphKey
-from schemas.temporal import Instant, Period, Scope, to_datetime, to_instant
+from schemas.temporal import Instant, Period, to_datetime, to_instant
 from substrate.graphs.graph import GraphTarget, Query, Search
 from substrate.language.text import name_key, search_form, stem, stems, words
 from substrate.likeness.port import Role
@@ -109,14 +109,6 @@ def choose_reach(question: Question, limit: int, embedding: Sequence[float], far
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
 
 
-def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:
-    """The parameters that all queries of an intention share: its time scope and its filters."""
-    return {
-        **scope.bounds(),
-        **felt_values(intention),
-    }
-
-
 def prepare_queries(
     intention: RetrievalIntention,
     question: Question,
@@ -127,22 +119,12 @@ def prepare_queries(
     far: int,
     fewest: Mapping[GraphKey, Fewest],
 ) -> list[QueryRequest]:
-    """The queries of an intention. `fewest`: how many memories can pass its filters in each graph."""
+    """Two queries for each graph, one where there is no embedding; one more where plurality is asked for.
+
+    `fewest`: how many memories can pass the filters in each graph.
+    """
     reach = choose_reach(question, intention.max_results_per_level, embedding, far)
-    return build_queries(intention, view, lexicons, reach, embedding=embedding, fewest=fewest)
-
-
-def build_queries(
-    intention: RetrievalIntention,
-    view: View,
-    lexicons: Mapping[GraphKey, Lexicon],
-    reach: Reach,
-    *,
-    embedding: Sequence[float],
-    fewest: Mapping[GraphKey, Fewest],
-) -> list[QueryRequest]:
-    """Two queries for each graph, one where there is no embedding; one more where plurality is asked for."""
-    shared = {**shared_values(intention, view.scope), "asked": reach.asked}
+    shared = {**view.scope.bounds(), **felt_values(intention), "asked": reach.asked}
     requests = []
     for level, lexicon in lexicons.items():
         target = view.targets[level].with_memories(lexicon.memories)

@@ -106,10 +106,10 @@ def activate(
 # --- generalisations: first, or behind the memories that they stand for ---------------------------------
 
 
-def with_preference(activation: Activation, candidates: Candidates, prefer: Prefer | None) -> Activation:
-    """The activation in the order that the question asks for; the same one where it asks for none."""
+def with_preference(activation: Activation, candidates: Candidates, prefer: Prefer) -> Activation:
+    """The activation in the order that the question asks for."""
     general = {score.key for score in activation.order if is_general(candidates, score.key)}
-    if prefer is None or not general:
+    if not general:
         return activation
     if prefer == "general":
         order = consciousness_score.levelled(generals_first(activation.order, general), GENERAL_PART)

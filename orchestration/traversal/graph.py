@@ -11,7 +11,6 @@ from typing import Any, Final
 from orchestration.traversal.paths import (
     NO_STATE,
     Identity,
-    Likeness,
     State,
     columns_needed,
     graph_of,
@@ -87,7 +86,6 @@ def build_graph(
     links: Sequence[ConsciousnessRelationship],
     state: State = NO_STATE,
     *,
-    likeness: Likeness | None = None,
     kept: KeptValues = NOTHING_KEPT,
 ) -> TraversalGraph:
     """Every memory and link, with paths, hubs, themes and density (003, component 4).
@@ -102,7 +100,7 @@ def build_graph(
     between = _newest_between(links, memories)
     edges = graph_edges(between, state, kept)
     starts = [(node.graph_key, node.node_id) for node in tiers.focus]
-    paths = suggested_paths(memories, edges, starts, likeness)
+    paths = suggested_paths(memories, edges, starts)
     on_paths: dict[Identity, None] = {}
     path_links: set[tuple[GraphKey, str]] = set()
     for path in paths:

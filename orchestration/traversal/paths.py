@@ -24,7 +24,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -50,8 +50,6 @@ STATE_NAMES: Final = {
 }
 
 type Identity = tuple[GraphKey, str]
-type Likeness = Mapping[tuple[GraphKey, str, str], float]
-"""Cosine of the embeddings of two memories of a level, under either order of their ids."""
 type _Walk = tuple[int, ...]
 """The memories of a path, as places in `_Web.identities`."""
 
@@ -75,7 +73,6 @@ def suggested_paths(
     nodes: Mapping[Identity, ConsciousnessNode],
     edges: Iterable[GraphEdge],
     starts: Sequence[Identity],
-    likeness: Likeness | None = None,
 ) -> tuple[TraversalPath, ...]:
     """The most probable whole paths from `starts`, at most ten; the head of this module says which are whole.
 
@@ -92,7 +89,7 @@ def suggested_paths(
     whole = sorted(not_contained, key=lambda walk: (-best[walk], -len(walk), walk))
     most_probable = {walk[:-1]: walk for walk in reversed(whole)}
     chosen = [walk for walk in whole if most_probable[walk[:-1]] is walk][:MAX_PATHS]
-    return tuple(_path(walk, web, nodes, likeness or {}) for walk in chosen)
+    return tuple(_path(walk, web, nodes) for walk in chosen)
 
 
 def _web(nodes: Iterable[Identity], edges: Iterable[GraphEdge]) -> _Web:
@@ -183,13 +180,12 @@ def _beginnings(walk: _Walk) -> Iterator[_Walk]:
     return (walk[:end] for end in range(len(walk) - 1, 1, -1))
 
 
-def _path(
-    walk: _Walk, web: _Web, nodes: Mapping[Identity, ConsciousnessNode], likeness: Likeness
-) -> TraversalPath:
+def _path(walk: _Walk, web: _Web, nodes: Mapping[Identity, ConsciousnessNode]) -> TraversalPath:
     memories = [nodes[web.identities[place]] for place in walk]
     edges = [web.edge(*ends) for ends in pairwise(walk)]
     ids = "\n".join((*(memory.node_id for memory in memories), *(edge.edge_id for edge in edges)))
-    coherence = [_likeness(one, other, likeness) for one, other in pairwise(memories)]
+    said = [stems(lexical_text(memory)) for memory in memories]
+    coherence = list(starmap(jaccard, pairwise(said)))  # until the cosines of neighbours are read
     return TraversalPath.of_fields(
         {
             "path_id": f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
@@ -207,16 +203,6 @@ def _path(
 def graph_of(path: TraversalPath) -> GraphKey:
     """The graph of a path, which its id begins with."""
     return path.path_id.rpartition("-")[0]
-
-
-def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
-    """The likeness of two memories, in [0, 1]: the cosine given, else the Jaccard coefficient of their stems."""
-    given = likeness.get((one.graph_key, one.node_id, other.node_id))
-    if given is None:
-        given = likeness.get((one.graph_key, other.node_id, one.node_id))
-    if given is not None:
-        return max(0.0, min(1.0, given))
-    return jaccard(stems(lexical_text(one)), stems(lexical_text(other)))
 
 
 def emotional_consistency(emotions: Sequence[Mapping[str, float] | None]) -> float:

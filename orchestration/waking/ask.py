@@ -93,8 +93,8 @@ async def retrieve_consciousness_context_from_state(
     pressure = REALITY_PRESSURE if pressure is None else pressure
     state = state.model_copy(update={"reality_pressure": pressure})
     waking = _waking_state(state, whole, view.scope, pressure=pressure)
+    of_state, notes = _notes(state, waking, whole, view), list[str]()
     timer.end("state")
-    notes: list[str] = []
     meaning, filtered = await asyncio.gather(
         embed_goal(waking, view, deps, notes), read_filters(state.filters, view)
     )
@@ -103,6 +103,7 @@ async def retrieve_consciousness_context_from_state(
     async with deps.connection.questions.turn():
         asked = as_recalled(build_queries(state, waking, view, meaning), recall)
         answered = await run_all([*asked, *cue.requests])
+        hits, words = take_hits(answered), take_words(cue.lexicons)
         results = answered[: len(asked)]
         recollection = await recollect(
             cue, answered[len(asked) :], waking, unresolved=state.include_only_unresolved
@@ -122,14 +123,15 @@ async def retrieve_consciousness_context_from_state(
         activation = await add_links(candidates, activation, state, waking, view=view, notes=notes)
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
-        patterns += _told_patterns(recollection, patterns, waking)
+        if waking.mode is QueryMode.RESOLUTION_PATTERNS:
+            patterns += _told_patterns(recollection, patterns, waking)
         offers = await deps.features.read("offers", state, view, notes) or []
         # What was recalled belongs into the report where something fits; else only what failed.
         recalled = [result for result in recollection.results if recollection.parts or result.timing.failure]
         report = RetrievalReport(
             retrieved_at=to_datetime(view.now),
             timings=[result.timing for result in (*results, *recalled)],
-            notes=[*_notes(state, waking, whole, view), *filtered.notes, *notes],
+            notes=[*of_state, *filtered.notes, *notes],
             state=waking.link_state,
             patterns=patterns,
             offers=offers,
@@ -139,9 +141,7 @@ async def retrieve_consciousness_context_from_state(
             candidates=candidates,
             activation=activation,
             report=report,
-            found=Recall(
-                known_scope(view, candidates), take_hits(answered), take_words(cue.lexicons), state=whole
-            ),
+            found=Recall(known_scope(view, candidates), hits, words, state=whole),
         )
         asking = Asking(state, view, deps, timer)
         stream = await show(asking, ordered)
@@ -193,8 +193,6 @@ def _told_patterns(
     recollection: Recollection, known: Sequence[ResolutionPattern], waking: WakingState
 ) -> list[ResolutionPattern]:
     """The patterns of what was told in plain words, without those that are known."""
-    if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
-        return []
     seen = {pattern.link_id for pattern in known}
     found: list[ResolutionPattern] = []
     for each in told_resolutions(recollection.told, recollection.solutions, recollection.scores()):
@@ -230,20 +228,16 @@ def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> 
     return stream.model_copy(update={"levels": levels})
 
 
-def compares_goals(waking: WakingState) -> bool:
-    """True when the mode compares goals and the state has a goal that is not empty."""
-    return waking.mode in (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS) and bool(waking.goal)
-
-
 async def embed_goal(waking: WakingState, view: View, deps: Deps, notes: list[str]) -> list[float] | None:
     """The vector of the goal: None if the mode compares no goals, empty if the goal cannot be embedded.
 
     In the second case only words count, and `notes` gains the reason.
     """
-    if not view.targets or not compares_goals(waking):
+    compares = waking.mode in (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS)
+    if not view.targets or not compares or not waking.goal:
         return None
     try:
-        vector = await deps.embedder.embed_query(plain_goal(waking.goal or ""))
+        vector = await deps.embedder.embed_query(plain_goal(waking.goal))
     except Unavailable as error:
         notes.append(f"goals were compared by their words only: {error.detail}")
         return []
@@ -260,7 +254,8 @@ def build_queries(
     `meaning`: the vector of the goal, as `embed_goal` makes it.
     """
     scope, goal = view.scope, waking.link_state.goal or ""
-    values = {**_values(state, waking, scope), **({} if meaning is None else _goal_values(goal, meaning))}
+    values = {} if meaning is None else _goal_values(goal, meaning)
+    values |= _values(state, waking, scope)
     emotion = emotion_vector(waking.emotions)
     if emotion is not None:
         values["emotion"], values["felt_names"] = emotion, sorted(normal_emotions(waking.emotions))

@@ -154,14 +154,16 @@ async def _read_cue(
     """The lexicons and the vector of what the state is about; nothing where it is about nothing."""
 
     async def embed() -> list[float]:
-        if meaning is not None:
-            return meaning  # that of the goal, which was embedded already
         try:
             return await deps.embedder.embed_query(text)
         except Unavailable:
             return []
 
-    return await asyncio.gather(look_up_lexicons(text, own), embed()) if text else ({}, [])
+    if not text:
+        return {}, []
+    if meaning is not None:  # that of the goal, which was embedded already
+        return await look_up_lexicons(text, own), meaning
+    return await asyncio.gather(look_up_lexicons(text, own), embed())
 
 
 def _request(kind: ToldKind, target: GraphTarget, values: Mapping[str, Any]) -> QueryRequest:

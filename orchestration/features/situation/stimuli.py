@@ -241,7 +241,11 @@ def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozen
             factor = 1.0 if one.memory.level == Level.N1 else SHARED
             texts.append(one.model_copy(update={"resonance": round(one.resonance * factor, 6)}))
     strongest = sorted(texts, key=lambda one: (-one.resonance, one.memory.level, one.memory.node_id))
-    first, _ = split_by_emotion(list(map(_echo, strongest)))
+    echoes: list[Echo] = []
+    for one in strongest:
+        around = frozenset(node.node_id for node in one.nodes)
+        echoes.append(Echo(one, dominant_emotion(one.memory), around))
+    first, _ = split_by_emotion(echoes)
     return [_context(echo.resonance) for echo in islice(diversify(first), WORKING_MEMORY)]
 
 
@@ -269,12 +273,6 @@ def active_rules(contexts: Iterable[Context], fitting: Iterable[HeldRule] = ()) 
         of_held = ids.setdefault(held.text.strip(), [])
         of_held += [memory.memory_id for memory in held.memories if memory.memory_id not in of_held]
     return tuple(ActiveRule(rule=rule, memory_ids=tuple(of_rule)) for rule, of_rule in ids.items())
-
-
-def _echo(resonance: Resonance) -> Echo:
-    memory = resonance.memory
-    around = frozenset(node.node_id for node in resonance.nodes)
-    return Echo(resonance, dominant_emotion(memory), around)
 
 
 def _context(resonance: Resonance) -> Context:
