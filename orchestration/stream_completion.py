@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
 
-from orchestration.assembly.budget import budget_of, stems_of
+from orchestration.assembly.budget import budget_of, key_of, stems_of
 from orchestration.assembly.fitting import fit
 from orchestration.assembly.stream import RetrievalReport, StreamAsked, assemble, selected_keys, shown_ids
 from orchestration.dependencies import Deps
@@ -83,12 +83,16 @@ class Asking[Request: StreamAsked]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordered:
-    """What was found, in its order, and what is told beside it. `found`: what it takes to ask the same again."""
+    """What was found, in its order, and what is told beside it. `found`: what it takes to ask the same again.
+
+    `scores`: those of the memories that fit a waking, by which it sorts the graph results of each level.
+    """
 
     candidates: Candidates
     activation: Activation
     report: RetrievalReport
     found: Recall
+    scores: Mapping[Key, float] | None = None
 
 
 class AddedVersions(NamedTuple):
@@ -182,7 +186,15 @@ async def show(asking: Asking[StreamAsked], ordered: Ordered) -> ConsciousnessSt
         on_mind = await _read_on_mind(activation, asking.view)
     contested = await read_contested(asking, candidates, activation)
     report = replace(ordered.report, on_mind=on_mind, contested=contested)
-    return assemble(asking.request, candidates, activation, report)
+    stream = assemble(asking.request, candidates, activation, report)
+    scores = ordered.scores
+    if scores is None:
+        return stream
+    levels = dict(stream.levels)
+    for name, level in levels.items():
+        nodes = sorted(level.graph_results, key=lambda node: -scores.get(key_of(node), -1.0))
+        levels[name] = level.model_copy(update={"graph_results": tuple(nodes)})
+    return stream.model_copy(update={"levels": levels, "state": ordered.found.state})
 
 
 async def _read_on_mind(activation: Activation, view: View) -> list[ConsciousnessRelationship]:

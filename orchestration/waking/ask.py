@@ -23,19 +23,19 @@ from orchestration.graph_queries.six_queries import MIN_POOL, Reach, build_pool_
 from orchestration.mind.decay import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order, with_plurality
-from orchestration.ranking.candidates import Key
 from orchestration.ranking.consciousness_score import DAY, HALF_LIFE_DAYS, REALITY_PRESSURE
 from orchestration.stream_completion import Asking, Ordered, StageTimer, complete, known_scope, show
 from orchestration.traversal.paths import State
 from orchestration.waking.recollection import Recollection, add_links, add_told, prepare_cue, recollect
 from orchestration.waking.scoring import (
     ENERGY_RANGE,
+    LEAST_LIKENESS,
     SHARED_MEANING,
+    SIMILAR_STATE_LIKENESS,
     WINDOW_DAYS,
     WakingState,
     activate,
     collect_answers,
-    least_likeness,
     mode_score,
     plain_goal,
 )
@@ -43,7 +43,7 @@ from orchestration.waking.told import pass_scores_on, rank_resolutions, show_pat
 from schemas.base import without_nulls
 from schemas.errors import Unavailable
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
-from schemas.memory import ConsciousnessNode, Level, ResolutionState, Source
+from schemas.memory import Level, ResolutionState, Source
 from schemas.mind.state import CitizenState
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
@@ -111,9 +111,10 @@ async def retrieve_consciousness_context_from_state(
         timer.end("six_queries")
         collected = collect_answers(results, waking, view.scope.known.end)
         candidates, answers = collected.candidates, collected.answers
-        resolutions = rank_resolutions(collected, waking)
+        by_pattern = waking.mode is QueryMode.RESOLUTION_PATTERNS
+        resolutions = rank_resolutions(collected, waking) if by_pattern else []
         own = {key: mode_score(candidates.memories[key], answer, waking) for key, answer in answers.items()}
-        passed = pass_scores_on(own, resolutions)
+        passed = pass_scores_on(own, resolutions) if resolutions else own
         scores = add_told(candidates, passed, recollection, state.max_results_per_level)
         activation = activate(candidates, scores, waking, recollection.parts)
         if state.plurality is not None:
@@ -123,7 +124,7 @@ async def retrieve_consciousness_context_from_state(
         activation = await add_links(candidates, activation, state, waking, view=view, notes=notes)
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
-        if waking.mode is QueryMode.RESOLUTION_PATTERNS:
+        if by_pattern:
             patterns += _told_patterns(recollection, patterns, waking)
         offers = await deps.features.read("offers", state, view, notes) or []
         # What was recalled belongs into the report where something fits; else only what failed.
@@ -142,10 +143,10 @@ async def retrieve_consciousness_context_from_state(
             activation=activation,
             report=report,
             found=Recall(known_scope(view, candidates), hits, words, state=whole),
+            scores=scores,
         )
         asking = Asking(state, view, deps, timer)
         stream = await show(asking, ordered)
-        stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         if state.as_of_time is not None:
             asking = replace(asking, request=state.model_copy(update={"current_energy": waking.energy}))
         return (await complete(asking, ordered, stream)).answer
@@ -213,19 +214,6 @@ def _notes(state: StateBasedRetrieval, waking: WakingState, whole: CitizenState,
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":
         notes.append("find_what_i_was_doing always looks back 30 days; temporal_scope was ignored")
     return notes
-
-
-def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> ConsciousnessStream:
-    """Sort the graph results of each level by mode score; the tiers keep the order of activation."""
-
-    def order(node: ConsciousnessNode) -> float:
-        return -scores.get((node.graph_key, node.node_id, node.version), -1.0)
-
-    levels = {
-        name: level.model_copy(update={"graph_results": tuple(sorted(level.graph_results, key=order))})
-        for name, level in stream.levels.items()
-    }
-    return stream.model_copy(update={"levels": levels})
 
 
 async def embed_goal(waking: WakingState, view: View, deps: Deps, notes: list[str]) -> list[float] | None:
@@ -328,7 +316,7 @@ def _values(state: StateBasedRetrieval, waking: WakingState, scope: Scope) -> di
         "states": states[mode],
         "least_energy": round(waking.energy - ENERGY_RANGE, 9) if near else 0.0,
         "most_energy": round(waking.energy + ENERGY_RANGE, 9) if near else 1.0,
-        "felt_far": 1.0 - least_likeness(mode) + HASH_ERROR,
+        "felt_far": 1.0 - (SIMILAR_STATE_LIKENESS if near else LEAST_LIKENESS) + HASH_ERROR,
         "beside_since": since,
         "beside_states": _UNRESOLVED if mode is QueryMode.RELATED_UNRESOLVED and open_alone else [],
     }

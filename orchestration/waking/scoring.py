@@ -326,26 +326,19 @@ def activate(
         memories.values(), activations, waking.emotions, waking.pressure
     )
     parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0), **told.get(key, {})} for key in memories}
-    weighed = [
-        _weighed(score, memories[score.key], waking, told=score.key in told) if score.key in scores else score
-        for score in rated
-    ]
+    weighed: list[Score] = []
+    for score in rated:
+        # What was told in plain words has its age in its relevance. How it felt counts in find_similar_state
+        # alone: open work need not feel as the present state does, and a way out does not.
+        if score.key in told and score.key in scores and waking.mode is not QueryMode.SIMILAR_STATE:
+            felt = score.terms["emotional_resonance"]
+            score = score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
+        elif score.key in scores and score.key not in told:
+            # The term `age`, at most 0, weighs what is not relevance, whose age is in it already.
+            weight = _weight(memories[score.key], waking)
+            if weight != 1.0:
+                age = -(1.0 - weight) * (score.total - score.activation)
+                score = score._replace(total=score.total + age, terms={**score.terms, "age": age})
+        weighed.append(score)
     order = sorted(consciousness_score.ranked(weighed), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)
-
-
-def _weighed(score: Score, memory: Candidate, waking: WakingState, *, told: bool) -> Score:
-    """The score of an answer as its mode weighs it.
-
-    For what a writer gave the term `age`, at most 0, weighs what is not relevance, whose age is in it already.
-    What was `told` in plain words has its age in its relevance. How it felt counts in find_similar_state alone:
-    open work need not feel as the present state does, and a way out does not.
-    """
-    if told and waking.mode is not QueryMode.SIMILAR_STATE:
-        felt = score.terms["emotional_resonance"]
-        return score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
-    weight = 1.0 if told else _weight(memory, waking)
-    if weight == 1.0:
-        return score
-    age = -(1.0 - weight) * (score.total - score.activation)
-    return score._replace(total=score.total + age, terms={**score.terms, "age": age})

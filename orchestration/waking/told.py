@@ -405,8 +405,6 @@ def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[R
 
 def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
     """The resolutions: highest discovery energy × recency first; of equals those known as blocked."""
-    if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
-        return []
     memories = collected.candidates.memories
     blockages = [key for key, answer in collected.answers.items() if is_like_now(memories[key], answer, waking)]
     return sorted(
