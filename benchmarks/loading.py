@@ -44,7 +44,7 @@ from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.store.writer import NODES_PER_STATEMENT, REMEMBER
 
 CITIZEN: Final = "loaded"

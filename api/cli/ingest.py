@@ -30,7 +30,7 @@ from schemas.language_model import FactsReport
 from schemas.memory import GraphKey, Level
 from schemas.responses import IngestReport
 from schemas.settings import Settings
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.language.text import count_of
 
 FAULTS_SHOWN = 10

@@ -21,7 +21,7 @@ from schemas.temporal import Instant
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import DiskSpace
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.loading import Loading
+from substrate.engine.unix_socket import Loading
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model

@@ -12,10 +12,9 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from orchestration.appraisal import phrases
-from orchestration.appraisal.context import NEGATION_REACH, asked_from
 from orchestration.appraisal.names import MOST_WORDS, Kind
 from orchestration.appraisal.phrases import Entry
-from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal.speech import NEGATION_REACH, Hit, Sentence, sentences
 from schemas.wave_signal import Relation
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
 from substrate.language.text import name_key, stem, stop_words, words
@@ -72,7 +71,7 @@ def read_deeds(
     if said.isdisjoint(book) and {verb[0] for verb in verbs}.isdisjoint(map(stem, said)):
         return []
     for sentence in sentences(text, language, book):
-        reader = _Reader(sentence, language, names, writer)
+        reader = _Reader(sentence, names, writer)
         if not language.telling.words["jokes"].isdisjoint(reader.texts):
             return []
         for deed in reader.deeds(verbs):
@@ -86,8 +85,8 @@ class _Reader:
     where those stand to whom something was done.
     """
 
-    def __init__(self, sentence: Sentence, language: Language, names: Mapping[str, End], writer: End) -> None:
-        self.sentence, self.language, self.words = sentence, language, language.telling.words
+    def __init__(self, sentence: Sentence, names: Mapping[str, End], writer: End) -> None:
+        self.sentence, self.language, self.words = sentence, sentence.language, sentence.words
         self.texts = [token.text for token in sentence.tokens]
         self.leads = self.words["leads"] | self.words["people"]
         self.left_out = _Named(0, 0, writer, "subject")
@@ -134,7 +133,7 @@ class _Reader:
                 if tuple(stems[place : place + len(verb)]) == verb:
                     own = Entry("own", name, 0, None, len(verb), frozenset())
                     hits.setdefault(place, Hit(own, place, place + len(verb)))
-        asked = asked_from(self.sentence, self.language)
+        asked = self.sentence.asked_from()
         doubtful = self.words["supposing"] | self.words["doubts"] | self.words["unreal"]
         for place in sorted(hits):
             if place < asked and doubtful.isdisjoint(self.texts[:place]):

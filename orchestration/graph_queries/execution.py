@@ -21,8 +21,8 @@ from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
+from substrate.connection.kept import GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import GraphRecords, Record, RecordName
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import waking

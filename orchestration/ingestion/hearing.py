@@ -220,7 +220,7 @@ async def _is_right(plan: Plan, deps: Deps) -> bool:
     heard = plan.continuation.heard
     new = {one.id for one in heard if one.status == "stored" and one.id}
     last = plan.transcript.turns[-1]
-    following = identifier(f"{plan.continuation.id}:{last.order.next().key}")
+    following = plan.continuation.episode.memory_id(last.order.next().key)
     met = {one.id for one in heard if one.id} - new
     versions = await notes.read_versions(graph, [*new, *met, last.id, following])
     known = plan.transcript.versions(met | {last.id})
@@ -235,12 +235,12 @@ def _keep(plan: Plan, job: Job) -> None:
         time = job.now if step.time is None else to_instant(step.time)
         if step.starts is not None:
             transcript.sessions[step.starts.key] = StoredSession(step.starts.key, step.starts.title, time)
-        if step.is_new:
-            turn = step.turn
+        turn, order = step.turn, TurnOrder.of(step.turn.key)
+        if step.is_new and order is not None:
             added.append(
                 StoredTurn(
-                    id=identifier(f"{episode.id}:{turn.key}"),
-                    order=step.order,
+                    id=episode.memory_id(turn.key),
+                    order=order,
                     speaker=turn.speaker,
                     said=said(turn.speaker, turn.text),
                     since=time,
@@ -338,7 +338,7 @@ def _session_keys(episode: Episode, transcript: Transcript, sessions: Sequence[E
     numbers = sorted({turn.order.session for turn in transcript.turns})
     parts = ["", *(f".{part}" for part in range(2, len(sessions) + 2))]
     possible = [f"session_{number}{part}" for number in numbers for part in parts]
-    by_id = {identifier(f"{episode.id}:{key}"): key for key in possible}
+    by_id = {episode.memory_id(key): key for key in possible}
     return [by_id.get(row.id, key) for row, key in zip(sessions, keys, strict=True)]
 
 

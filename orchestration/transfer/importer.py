@@ -77,7 +77,16 @@ async def import_lines(
     times = Restamping(now)
     graphs, total = await _survey(verify(source(), model, deps.features.kept), times if restamp else None)
     times.settle()
-    names = _graph_names(graphs, citizen_id)
+    personal = [origin for origin in graphs if origin.level is Level.N1]
+    if citizen_id is not None and len(personal) != 1:
+        raise InvalidRequest(
+            f"the export has {len(personal)} citizens, which cannot all become {citizen_id}",
+            remedy="Leave the citizen out, or export that citizen alone.",
+        )
+    names = [
+        Origin(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
+        for origin in graphs
+    ]
     for name in names:
         await _check_empty(name, deps)
     drafts = _Drafts(deps, now, citizen_id, total=total, progress=progress)
@@ -113,20 +122,6 @@ async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -
         if total % CHECKED_AT_ONCE == 0:
             await asyncio.sleep(0)
     return graphs, total
-
-
-def _graph_names(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
-    """Return the names of the imported graphs. Raises InvalidRequest when several would get the same name."""
-    personal = [origin for origin in graphs if origin.level is Level.N1]
-    if citizen_id is not None and len(personal) != 1:
-        raise InvalidRequest(
-            f"the export has {len(personal)} citizens, which cannot all become {citizen_id}",
-            remedy="Leave the citizen out, or export that citizen alone.",
-        )
-    return [
-        Origin(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
-        for origin in graphs
-    ]
 
 
 async def _check_empty(name: str, deps: Deps) -> None:

@@ -149,18 +149,14 @@ class StoredCounts(NamedTuple):
 
 
 def memory_of(properties: Mapping[str, Any], graph: GraphKey) -> ConsciousnessNode:
-    """Build a memory from the properties of a record.
-
-    Raises pydantic's ValidationError, or ValueError, for invalid properties.
-    """
+    """Build a memory from the properties of a record. Raises pydantic's ValidationError, or ValueError, for
+    invalid properties."""
     return rows.node(list(map(properties.get, NODE_COLUMNS)), graph)
 
 
 def link_of(link: StoredLink, graph: GraphKey) -> ConsciousnessRelationship:
-    """Build a link from the properties of a record.
-
-    Raises pydantic's ValidationError, or ValueError, for invalid properties.
-    """
+    """Build a link from the properties of a record. Raises pydantic's ValidationError, or ValueError, for invalid
+    properties."""
     columns = list(map(link.properties.get, LINK_COLUMNS))
     return rows.link(columns, (link.source_id, link.target_id), graph)
 

@@ -91,10 +91,7 @@ class FeltMemory(NamedTuple):
 
 
 async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory]:
-    """The newest memories of the scope that have a feeling, a goal or open work, newest first; at most `MOST`.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """The newest memories of the scope that have a feeling, a goal or open work, newest first; at most `MOST`."""
     newest = await find_newest(target, scope)
     values = {**scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES)}
     if target.past:

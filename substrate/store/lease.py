@@ -155,10 +155,8 @@ async def read(connection: Connection) -> LeaseState:
 
 @asynccontextmanager
 async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -> AsyncIterator[Held]:
-    """Hold the lease within the context, and renew it meanwhile.
-
-    Raises Conflict, which names the present holder, when it is not free within `wait_s` seconds.
-    """
+    """Hold the lease within the context, and renew it meanwhile. Raises Conflict, which names the present holder,
+    when it is not free within `wait_s` seconds."""
     give_up = _monotonic() + wait_s
     while not (taken := await take(connection, holder)).ok:
         if _monotonic() >= give_up:

@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
-from substrate.connection.kept_reads import GraphState, Reads
+from substrate.connection.kept import GraphRecords, GraphState, Reads, RecordName, name_of
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import GraphRecords, RecordName, name_of
 from substrate.connection.together import together
 from substrate.cypher.fragments import (
     CUT_MARK,
@@ -283,10 +282,7 @@ class _Joined(NamedTuple):
 
 
 async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
-    """The memories nearest to what the parameter `near` searches, as the rows of `search.THIN`.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """The memories nearest to what the parameter `near` searches, as the rows of `search.THIN`."""
     graph = target.graph
     near = await likeness.nearest(graph.connection, graph.name, values["near"])
     join = _join_names(graph, values, near) if target.is_large else _join(graph, target.reads, values, near)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope
-from substrate.connection.kept_reads import GraphState, Reads
+from substrate.connection.kept import GraphState, Reads
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import (
     NODE_COLUMNS,

@@ -3,6 +3,9 @@
 The engine answers with integers, None and text; how a column is read depends on its name alone. A model shows
 what was known: `known_to` is the end of the transaction time that a question sees, and a record that was closed
 later is shown as it was before.
+
+Maps are stored as they were sent. Requests with maps nested deeper than `DEEPEST` are refused; stores of older
+releases may still hold such maps, which are repaired.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from schemas.base import DEEPEST, is_deeper
 from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
@@ -27,7 +31,6 @@ from schemas.memory import (
     graph_fields,
 )
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
-from substrate import stored_maps
 from substrate.bitemporal import UNDONE, Record
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 from substrate.store.passages import read_beginning
@@ -90,19 +93,35 @@ class RowOutcome(NamedTuple):
     past_links: int = 0
 
 
+MAP_COLUMNS: Final = ("extra", "sensory_details")
+WHOLE_MAP: Final = "json"
+"""The only field of a map that could not be repaired field by field: it has the whole stored text."""
+
+
+def read_map(text: str) -> dict[str, Any]:
+    """Parse a stored map. Raises ValueError when the text is no map, or nested deeper than a response can be."""
+    value = orjson.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("it is no map")
+    # To count the brackets is a cheap check that excludes most texts.
+    if text.count("{") + text.count("[") > DEEPEST and is_deeper(value, DEEPEST):
+        raise ValueError(f"it is nested deeper than {DEEPEST} lists and maps")
+    return value
+
+
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 _NUMBERS = frozenset(
     ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
 )
 _LISTS = frozenset(("tags", "buckets", "aliases"))
-_JSON = _LISTS | frozenset(("emotion_vector", "shared_from", *stored_maps.COLUMNS))
+_JSON = _LISTS | frozenset(("emotion_vector", "shared_from", *MAP_COLUMNS))
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_NUMBERS, float),
     **dict.fromkeys(_JSON, orjson.loads),
     **dict.fromkeys(_LISTS, lambda text: tuple(orjson.loads(text))),
-    **dict.fromkeys(stored_maps.COLUMNS, stored_maps.read),
+    **dict.fromkeys(MAP_COLUMNS, read_map),
     "unset": lambda text: tuple(text.split(",")),
     "shared_from": SharedFrom.model_validate_json,
     **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
@@ -285,7 +304,7 @@ def link_properties(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def stored(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """These columns in stored form: JSON columns as text, what `fields` lacks as None."""
-    return {c: stored_maps.json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
+    return {c: json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
 
 
 def _plain(value: Any) -> Any:
@@ -322,3 +341,37 @@ def shown_session(name: str, text: str | None, extra: Mapping[str, Any] | None) 
     title = "" if _COUNTED_TITLE.match(name) else name.removesuffix(f" · {text}")
     when = " · ".join(part for part in (title, text) if part)
     return f"{when or name}: {', '.join(map(str, subjects))}"
+
+
+def json_text(value: Any) -> str | None:
+    """A list or map as JSON; None for an empty one."""
+    return orjson.dumps(value).decode() if value else None
+
+
+def repair_map(text: str) -> str:
+    """Return the text of a map that `read_map` accepts; fields that are nested too deeply become texts of JSON."""
+    try:
+        read_map(text)
+    except ValueError:
+        return orjson.dumps(_flatten(text)).decode()
+    return text
+
+
+def repair_maps(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the content of a record with its maps repaired; the same object when nothing was repaired."""
+    names = [name for name in MAP_COLUMNS if isinstance(content.get(name), str)]
+    changed = {name: text for name in names if (text := repair_map(content[name])) != content[name]}
+    return {**content, **changed} if changed else content
+
+
+def _flatten(text: str) -> dict[str, Any]:
+    try:
+        fields = orjson.loads(text)
+        if not isinstance(fields, dict):
+            return {WHOLE_MAP: text}
+        for name, value in fields.items():
+            if is_deeper(value, DEEPEST - 1):
+                fields[name] = orjson.dumps(value).decode()
+        return fields
+    except (ValueError, TypeError):  # no JSON, or deeper than the encoder goes
+        return {WHOLE_MAP: text}

@@ -147,10 +147,8 @@ async def read_run(graph: Graph, run_id: str) -> RunRecord | None:
 
 
 async def save_run(graph: Graph, record: RunRecord) -> None:
-    """Store the run under its fence. Raises LeaseLost when the graph has seen a higher one.
-
-    Raises GraphMissing when the graph was erased.
-    """
+    """Store the run under its fence. Raises LeaseLost when the graph has seen a higher one. Raises GraphMissing
+    when the graph was erased."""
     await _fenced(graph, SAVE_RUN, record)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from substrate.connection.record_cache import Record
+from substrate.connection.kept import Record
 from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import Filters
 from schemas.temporal import END_OF_TIME, Instant, Scope
-from substrate.connection.kept_reads import GraphState
+from substrate.connection.kept import GraphState
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import SEEN
@@ -159,10 +159,8 @@ async def read_next_change(target: GraphTarget, after: Instant) -> Instant | Non
 
 
 async def holds_still(target: GraphTarget, since: Instant, at: Instant) -> bool:
-    """Whether what held in the graph at `since` holds at `at` as well: nothing begins or ends between them.
-
-    Raises Unavailable.
-    """
+    """Whether what held in the graph at `since` holds at `at` as well: nothing begins or ends between them. Raises
+    Unavailable."""
     if since == at:
         return True
     until = await read_next_change(target, since) if since < at else None

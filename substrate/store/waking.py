@@ -381,10 +381,7 @@ GIVEN_COUNT: Final = state_query("given_count", f"{_GIVEN_PRESENT} WITH count(s)
 
 
 async def read_given(query: Query, target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
-    """The rows of one of `OF_GIVEN`, which is not sent where nobody gave anything in these states.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """The rows of one of `OF_GIVEN`, which is not sent where nobody gave anything in these states."""
     key = ("given_count", *values["states"])
     given = await read_for_state(target, key, GIVEN_COUNT, values, make=lambda rows: int(rows[0][0]))
     return await target.graph.read(query, **values) if given else []

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
+from orchestration.assembly import fitting
+from orchestration.assembly.budget import budget_of
 from orchestration.dependencies import Deps
 from orchestration.features.appetite.queries import Fresh, Stirring, is_late, read_due, read_fresh, read_own
 from orchestration.features.appetite.readings import (
@@ -38,6 +40,11 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import GraphTarget
 from substrate.store.state_reads import holds_still
 from substrate.store.surroundings import read_surroundings
+
+
+async def send_intended(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now: Instant) -> bytes:
+    """Decide what the appetite leads to, and ask it: 003's autonomous intention, a waking, or nothing."""
+    return fitting.send_intended(await intend(citizen_id, request, deps, now), request, budget_of(request))
 
 
 async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Instant) -> Intended:

@@ -24,6 +24,7 @@ from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.consciousness_score import plurality_term
 from orchestration.ranking.relevance import word_weights
+from schemas.base import json_bytes
 from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget, Query
@@ -55,6 +56,11 @@ class _Question:
     def values(self) -> dict[str, Any]:
         """The parameters that all queries share: the time scope and the filters."""
         return {**self.view.scope.bounds(), **filter_values(self.request.filters)}
+
+
+async def walk(request: TagWalk, deps: Deps, now: Instant) -> bytes:
+    """Memories that match the words of a question, and others that tags and links lead to; no vectors (001)."""
+    return json_bytes(await associate(request, deps, now))
 
 
 async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:

@@ -29,6 +29,7 @@ from orchestration.features.identity.values import (
     Identity,
     IdentityDiff,
     IdentityEntity,
+    IdentityPage,
     IdentityPerson,
     SelfEntity,
     Temperament,
@@ -62,6 +63,14 @@ class _IdentityPage(NamedTuple):
     after: EntityPosition
     shown: int
     scope: Scope
+
+
+async def who(citizen_id: CitizenId, query: IdentityPage, deps: Deps, now: Instant) -> Identity:
+    """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
+    whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
+    for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
+        whose = whose.with_note(note)
+    return await read_identity(whose, deps, now)
 
 
 async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:

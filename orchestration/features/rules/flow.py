@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from orchestration.dependencies import Deps
@@ -49,6 +49,17 @@ COMPARED: Final = 16
 """This many rules, the nearest that words alone do not decide, are judged with vectors."""
 LEAST_NEAR: Final = 0.35
 """A rule that shares no word with an action is judged with vectors from this cosine of their texts on."""
+
+
+async def check(
+    request: RulesCheck, deps: Deps, now: Instant, may_override: Callable[[str], bool]
+) -> RulesVerdict:
+    """Whether an action may be done by the citizen's rules: `allow`, `warn`, `block`, or `unchecked`.
+
+    No language model is asked (`docs/rules.md`). With a key that may only read, or that speaks only for tools
+    or files, the check is not recorded and overrides nothing. `Substrate-Notes` lists what was assumed.
+    """
+    return await check_rules(request, deps, now, keep=may_override(request.citizen_id))
 
 
 async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bool = True) -> RulesVerdict:

@@ -33,6 +33,7 @@ from orchestration.resonance.ranking import dominant_emotion
 from schemas.errors import Fault, NotFound, StoreTimeout, Unavailable
 from schemas.intention import Filters
 from schemas.memory import GraphKey, Level, describe_unreadable, level_of
+from schemas.operation import ASKS, Called, Operation, group
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate, SentSignal, Weights
@@ -177,7 +178,10 @@ class _Shape(NamedTuple):
 
 
 async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
-    """The three perspectives on a question. Raises NotFound for an unknown `id`, Unavailable without an answer."""
+    """One question looked at by meaning, by shape and by feeling; no memory stands in two of them (004).
+
+    Raises NotFound for an unknown `id`, Unavailable without an answer.
+    """
     sight = Sight(request, deps, now)
     meaning = await sight.by_meaning()
     nearest = _ordered(meaning)
@@ -273,4 +277,10 @@ def _sought_emotion(request: Look, nearest: Sequence[Resonance]) -> str | None:
     return said or next((emotion for emotion in felt if emotion is not None), None)
 
 
-FEATURE: Final = Feature("shape", sections={"by_shape": resonate_by_shape})
+OPERATIONS: Final = group(
+    "retrieval",
+    Operation("perspectives", "POST /v1/perspectives", "Look at a question in three ways", ASKS, look,
+              call=Called(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
+                               "two of them.")),
+)  # fmt: skip
+FEATURE: Final = Feature("shape", operations=OPERATIONS, sections={"by_shape": resonate_by_shape})

@@ -9,7 +9,7 @@ from orchestration.feature import Feature
 from orchestration.features.sharing import flow
 from orchestration.features.sharing.flow import contests_shown
 from orchestration.features.sharing.values import Shared
-from schemas.operation import Asked, Called, May, Need, Operation, group
+from schemas.operation import Asked, Called, May, Need, Operation, group, record_may
 
 
 def _share_needs(asked: Asked) -> Iterable[Need]:
@@ -37,6 +37,10 @@ READS: Final = May("LEVEL:read", lambda asked: [Need("read", None, asked.request
 
 OPERATIONS: Final = group(
     "sharing",
+    Operation("get_agreement", "GET /v1/memories/{level}/{memory_id:path}/agreement",
+              "See how far citizens agree on a memory", record_may("read", "LEVEL:read"), flow.read_agreement,
+              call=Called("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
+                          "copy, who contests it.")),
     Operation("share_memory", "POST /v1/share", "Share a memory with others", SHARES, flow.share,
               gives=Shared,
               call=Called("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "

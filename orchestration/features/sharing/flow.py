@@ -34,6 +34,7 @@ from orchestration.writing import atomic, authorship
 from orchestration.writing.changes import Refusal, lower_source
 from orchestration.writing.receipts import refuse
 from orchestration.writing.records import search_properties
+from schemas.collectives import OfCollective, named_graph
 from schemas.commands import (
     Command,
     Correct,
@@ -45,8 +46,19 @@ from schemas.commands import (
     Writer,
     WriteReceipt,
 )
-from schemas.errors import Conflict, Fault, InvalidRequest, NotAuthor, NotFound, StoreTimeout
-from schemas.memory import Contest, GraphKey, Level, ResolutionState, SharedFrom, Source, graph_fields, level_of
+from schemas.errors import Conflict, Fault, NotAuthor, NotFound, StoreTimeout
+from schemas.memory import (
+    Contest,
+    GraphKey,
+    Level,
+    ResolutionState,
+    SharedFrom,
+    SharedLevel,
+    Source,
+    graph_fields,
+    level_of,
+)
+from schemas.operation import MemoryIdInPath
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Scope, open_end, to_datetime
 from substrate import bitemporal
@@ -407,13 +419,14 @@ def agreement(holders: Collection[str], contesters: Collection[str]) -> float | 
     return len({*holders} - {*contesters}) / len(spoke) if spoke else None
 
 
-async def read_agreement(key: GraphKey, memory_id: str, deps: Deps, now: Instant) -> Agreement:
-    """How far the citizens agree on a shared memory now.
+async def read_agreement(
+    level: SharedLevel, memory_id: MemoryIdInPath, query: OfCollective, *, deps: Deps, now: Instant
+) -> Agreement:
+    """How far the citizens agree on a shared memory: who holds it, who has a copy there, who contests it.
 
-    Raises InvalidRequest for one of N1, NotFound for an unknown one or one that does not hold now.
+    Raises NotFound for an unknown one or one that does not hold now.
     """
-    if key == Level.N1:
-        raise InvalidRequest("level: agreement is about what is shared: N2 or N3")
+    key = named_graph(level, query.collective)
     graph, scope = deps.graph(graph_name(key, None)), Scope.current(now)
     found = (
         await reader.read_memory(graph, memory_id, scope) if await deps.graphs.for_reading(graph.name) else None

@@ -304,7 +304,15 @@ def _claude_message(reader: Reader, message: Mapping[str, Any], place: str) -> I
     speaker = _SPEAKERS.get(str(message.get("sender")))
     if speaker is None:
         reader.fail(place, f"its sender {str(message.get('sender'))[:60]!r} is neither human nor assistant")
-    text = _claude_text(reader, message, place)
+    texts: list[str] = []
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif isinstance(part, dict) and str(part.get("type")) in _UNSAID:
+            reader.left_out[_UNSAID[str(part["type"])]] += 1
+    whole = "" if content else message.get("text") or ""  # where older exports hold all texts
+    text = reader.text("\n\n".join(filter(None, texts)) or whole, f"{place}, text").strip()
     if not text:
         reader.left_out["messages without text"] += 1
         return
@@ -321,19 +329,6 @@ def _claude_message(reader: Reader, message: Mapping[str, Any], place: str) -> I
         time=reader.moment_of(message, "created_at", place),
         extra=reader.facts(place, attachments=names),
     )
-
-
-def _claude_text(reader: Reader, message: Mapping[str, Any], place: str) -> str:
-    """Return the texts of the parts, else `text`, in which older exports hold all of them."""
-    texts: list[str] = []
-    content = message.get("content")
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif isinstance(part, dict) and str(part.get("type")) in _UNSAID:
-            reader.left_out[_UNSAID[str(part["type"])]] += 1
-    text = "\n\n".join(filter(None, texts)) or ("" if content else message.get("text") or "")
-    return reader.text(text, f"{place}, text").strip()
 
 
 parse_claude: Final = partial(
@@ -367,18 +362,15 @@ def _read_telegram(reader: Reader, file: File) -> Iterator[Chat]:
         reader.fail("", "has neither messages nor chats")
     for number, chat in enumerate(chats, start=1):
         with reader.item():
-            yield _telegram_chat(reader, chat, f"chat {number}")
-
-
-def _telegram_chat(reader: Reader, chat: Any, place: str) -> Chat:
-    if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
-        reader.fail(place, "has no messages")
-    title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
-    place = _titled(place, title)
-    said = _read_messages(reader, chat["messages"], place, _telegram_message)
-    if not isinstance(chat.get("id"), int | str):
-        reader.fail(place, "has no id")
-    return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
+            place = f"chat {number}"
+            if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
+                reader.fail(place, "has no messages")
+            title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
+            place = _titled(place, title)
+            said = _read_messages(reader, chat["messages"], place, _telegram_message)
+            if not isinstance(chat.get("id"), int | str):
+                reader.fail(place, "has no id")
+            yield Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
 
 
 def _telegram_message(reader: Reader, message: Any, place: str) -> Iterator[Said]:

@@ -156,14 +156,9 @@ def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat
         time=_time(reader, mail, place),
         extra=reader.facts(place, subject=subject, to=_people(mail, "to", "cc"), attachments=attached),
     )
-    return Chat(_root(roots, mail, own_id), _REPLY.sub("", subject), [said])
-
-
-def _root(roots: dict[str, str], mail: EmailMessage, own_id: str) -> str:
-    """Return the id of the first mail of the thread, as far as the mails say it."""
     before = _first_id(_header(mail, "references")) or _first_id(_header(mail, "in-reply-to"))
     roots[own_id] = own_id if before is None else roots.get(before, before)
-    return roots[own_id]
+    return Chat(roots[own_id], _REPLY.sub("", subject), [said])
 
 
 def _header(mail: EmailMessage, name: str) -> str:

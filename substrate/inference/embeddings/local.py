@@ -52,9 +52,7 @@ class LocalMiniLM:
 
     def __init__(self, cache: Path, precision: Precision | None = None) -> None:
         """Load the model in this precision, or in the one for this machine; its file is built when there is none.
-
-        Raises Fault when files are missing or altered, or `cache` cannot be written.
-        """
+        Raises Fault when files are missing or altered, or `cache` cannot be written."""
         self._tokenizer = Tokenizer.from_file(str(tokenizer()))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
