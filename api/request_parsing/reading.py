@@ -13,7 +13,7 @@ from api.problems import invalid_request
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View, read_filters
 from orchestration.identifiers import link_name
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.writing.records import tag_names
 from schemas.base import CitizenId, Name, Request, ShortText
 from schemas.collectives import OfCollective, check_collective

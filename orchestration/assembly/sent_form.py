@@ -15,7 +15,7 @@ import orjson
 from pydantic import BaseModel
 
 from orchestration.assembly.budget import Budget
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from schemas.base import Sparse
 from schemas.intention import Form, Part
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship

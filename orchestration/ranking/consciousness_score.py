@@ -14,9 +14,8 @@ import orjson
 
 from orchestration.ranking.candidates import Candidate, Key
 from schemas.intention import Plurality
-from schemas.memory import STORED_DEFAULTS, Level
+from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, STORED_DEFAULTS, Level
 from schemas.temporal import Instant, to_datetime
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.emotions import cosine_similarities
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START

@@ -22,7 +22,7 @@ from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view, read_filters
 from orchestration.graph_queries.six_queries import OVERFETCH, draw, memory_ids
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.mind.state import felt_state, read_state
 from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text, join_lexicons
 from orchestration.question.reading import ANSWERING, read_question

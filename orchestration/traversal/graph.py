@@ -21,8 +21,8 @@ from orchestration.traversal.paths import (
 from schemas.base import to_columns
 from schemas.bounded_cache import cached_within
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, Source
-from schemas.stream import ActivationTiers
-from schemas.stream_parts import (
+from schemas.stream import (
+    ActivationTiers,
     GraphEdge,
     GraphNode,
     Tier,

@@ -31,7 +31,7 @@ import numpy as np
 
 from orchestration.algorithms import jaccard
 from schemas.memory import ConsciousnessNode, GraphKey, ResolutionState
-from schemas.stream_parts import GraphEdge, TraversalPath, activation_score
+from schemas.stream import GraphEdge, TraversalPath, activation_score
 from substrate.emotions import cosine_similarities, cosine_similarity, normal_emotions
 from substrate.language.text import stems
 

@@ -20,7 +20,7 @@ from orchestration.graph_queries.execution import QueryKind, QueryRequest, run_a
 from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
 from orchestration.graph_queries.six_queries import MIN_POOL, Reach, build_pool_query
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order, with_plurality
 from orchestration.ranking.consciousness_score import DAY, HALF_LIFE_DAYS, REALITY_PRESSURE
@@ -45,8 +45,7 @@ from schemas.errors import Unavailable
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import Level, ResolutionState, Source
 from schemas.mind.state import CitizenState
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern
+from schemas.stream import ConsciousnessStream, ResolutionPattern
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_datetime
 from substrate.emotions import cosine_similarity, emotion_vector, normal_emotions
 from substrate.graphs.graph import GraphTarget, Query, Search

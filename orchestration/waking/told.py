@@ -32,7 +32,7 @@ from orchestration.waking.scoring import (
 )
 from schemas.intention import QueryMode
 from schemas.memory import SOLVING, ResolutionState, graph_fields
-from schemas.stream_parts import ResolutionPattern
+from schemas.stream import ResolutionPattern
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
 from substrate.language.text import stems

@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from schemas.base import DEEPEST
-from schemas.memory import Source
+from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, Source
 from schemas.temporal import END_OF_TIME, Instant, Period
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.bitemporal import changes_until
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT

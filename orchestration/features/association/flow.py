@@ -19,7 +19,7 @@ from orchestration.features.association.values import Associated, Associations, 
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
 from orchestration.graph_queries.six_queries import draw
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.consciousness_score import plurality_term
