@@ -19,7 +19,7 @@ from rapidfuzz import fuzz
 
 from orchestration.identifiers import PERSON, person_ids
 from orchestration.question.reading import ROLES
-from substrate.inference.language.model import Message
+from substrate.inference.language import Message
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
 from substrate.language.text import has_unspaced, is_unspaced, name_key, split_scripts, stop_words
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
