@@ -18,7 +18,7 @@ from orchestration.assembly.sent_again import FadingStream, SentStream, as_sent
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.mind.stream_notes import name_weights
 from orchestration.question.reading import Question, read_question
 from orchestration.ranking.learned import Learned

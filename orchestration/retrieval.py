@@ -26,7 +26,7 @@ from orchestration.kept_streams import (
     keep_stream,
     still_in,
 )
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
 from orchestration.question.time_expressions import NamedPeriod

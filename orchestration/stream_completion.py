@@ -30,8 +30,7 @@ from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.memory import ConsciousnessRelationship, GraphKey, Level, level_of
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import TraversalPath
+from schemas.stream import ConsciousnessStream, TraversalPath
 from schemas.temporal import END_OF_TIME, Period, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.together import together

@@ -44,10 +44,25 @@ from orchestration.features.withholding.values import (
     SetPolicy,
 )
 from schemas.collectives import CollectivePage
-from schemas.commands.base import WriteReceipt
-from schemas.commands.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
-from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.commands.memories import Correct, Remember, Resolve, Retract, Supersede, Undo
+from schemas.commands import (
+    Correct,
+    CorrectLink,
+    EraseCitizen,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Relate,
+    Remember,
+    Resolve,
+    ResolveLink,
+    Retract,
+    Supersede,
+    SupersedeLink,
+    Undo,
+    UndoLink,
+    Unrelate,
+    WriteReceipt,
+)
 from schemas.intention import (
     EmotionsMatch,
     Filters,
@@ -82,6 +97,7 @@ from schemas.temporal import TemporalMode
 from schemas.upkeep.findings import (
     ApplyCommand,
     CloseRecord,
+    QualityAnswer,
     ReEmbed,
     RepairOutcome,
     RepairRequest,
@@ -91,7 +107,6 @@ from schemas.upkeep.findings import (
     SweepRequest,
 )
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
-from schemas.upkeep.quality import QualityAnswer
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer
 from schemas.wave_signal import Relation, Resonances, Resonate, Weights, WindowItem
 

@@ -22,9 +22,9 @@ from api.client.transport import (
     read_connection,
 )
 from schemas.commands import Command
+from schemas.memory import ValidationResult
 from schemas.responses import ReceiptList
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
-from schemas.validation import ValidationResult
 
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""

@@ -12,8 +12,7 @@ from api.problems import MAX_FAULTS, fault_line, invalid_request, shorten_faults
 from schemas.base import Identifier
 from schemas.commands import KINDS, Command, Relate, WriteReceipt
 from schemas.errors import Forbidden, NotFound
-from schemas.memory import graph_fields
-from schemas.validation import REQUIRED
+from schemas.memory import REQUIRED, graph_fields
 
 MAX_COMMANDS: Final = 1000
 _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)

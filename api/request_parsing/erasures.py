@@ -12,11 +12,19 @@ from api.request_parsing.etags import refuse_if_match
 from api.request_parsing.writes import WriteContext
 from api.runtime.runtime import Runtime
 from api.security.permissions import REMEDY, Caller, shared_scope
-from orchestration.writing import copy_erasure, erasure
+from orchestration.writing import erasure
 from schemas.base import Identifier, Request
 from schemas.collectives import GraphRequest
-from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Writer
-from schemas.commands.erasure import WITH_COPIES
+from schemas.commands import (
+    WITH_COPIES,
+    Erase,
+    EraseCitizen,
+    EraseCollective,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Writer,
+)
 from schemas.errors import Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
@@ -44,11 +52,11 @@ class EpisodeErasureRequest(GraphRequest, CitizenErasureRequest):
 async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     """Erase from the open store, and rewrite the files of an embedded engine so that they hold none of it.
 
-    Raises what `orchestration.writing.copy_erasure.erase` raises. An interrupted erasure is finished when
+    Raises what `orchestration.writing.erasure.erase` raises. An interrupted erasure is finished when
     the store is opened again.
     """
     directory = None if runtime.engine is None else runtime.engine.directory
-    return await copy_erasure.erase(command, runtime.deps, now, directory)
+    return await erasure.erase_naming_copies(command, runtime.deps, now, directory)
 
 
 async def erase_and_report(

@@ -9,14 +9,21 @@ from fastapi import Response
 
 from api.dependencies import Now, OpenDeps, OpenRuntime
 from api.security.permissions import CurrentCaller
-from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.repair import run_repair
+from orchestration.upkeep.sweep import read_quality, sweep_and_keep
 from schemas.commands import Writer
 from schemas.errors import refusal_error
 from schemas.memory import Level, level_of
 from schemas.operation import Asked, Called, Claim, May, Need, Operation, group
-from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
-from schemas.upkeep.quality import QualityAnswer, QualityRequest
+from schemas.upkeep.findings import (
+    ApplyCommand,
+    QualityAnswer,
+    QualityRequest,
+    RepairOutcome,
+    RepairRequest,
+    SweepAnswer,
+    SweepRequest,
+)
 
 
 async def sweep_graphs(request: SweepRequest, runtime: OpenRuntime, now: Now, caller: CurrentCaller) -> Response:

@@ -12,8 +12,7 @@ from orchestration.assembly.displayed_text import attribution, one_line
 from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern, TemporalDissonance
+from schemas.stream import ConsciousnessStream, ResolutionPattern, TemporalDissonance
 from schemas.temporal import long_date
 from schemas.upkeep.offers import Offer
 

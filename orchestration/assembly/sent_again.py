@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories

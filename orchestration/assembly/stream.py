@@ -11,8 +11,8 @@ from typing import Final
 
 from orchestration.metadata_enrichment import NO_CONTESTS, Contests, enrich_links, enrich_memories
 from orchestration.mind import energy
-from orchestration.mind.decay import NO_DECAY, Decay
 from orchestration.mind.dissonance import detect_temporal_dissonances, infer_dissonances
+from orchestration.mind.energy import NO_DECAY, Decay
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
@@ -43,8 +43,8 @@ from schemas.stream import (
     ConsciousnessSummary,
     Degradation,
     QueryTiming,
+    ResolutionPattern,
 )
-from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import TemporalMode
 from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions

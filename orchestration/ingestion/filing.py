@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orchestration.ingestion import places
 from orchestration.ingestion.arrangement import ahead_note, not_ahead
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.notebook import Document, Notebook
 from orchestration.ingestion.note_changes import (
     Planner,

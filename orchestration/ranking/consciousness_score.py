@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from orchestration.ranking.candidates import Candidate, Key
-from schemas.memory import STORED_DEFAULTS, Level
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
+from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, STORED_DEFAULTS, Level
 from substrate.emotions import cosine_similarities
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START

@@ -15,7 +15,7 @@ from orchestration.graph_queries.execution import QueryRequest, QueryResult, che
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.six_queries import draw, memory_ids
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.reranking import RERANKED, Reranked, order_items, reorder
 from orchestration.resonance import ranking
 from orchestration.resonance.ranking import Echo

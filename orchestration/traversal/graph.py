@@ -20,8 +20,8 @@ from orchestration.traversal.probability import NO_STATE, State, columns_needed,
 from schemas.base import to_columns
 from schemas.bounded_cache import cached_within
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
-from schemas.stream import ActivationTiers
-from schemas.stream_parts import (
+from schemas.stream import (
+    ActivationTiers,
     GraphEdge,
     GraphNode,
     Tier,

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 from orchestration.algorithms import jaccard
 from schemas.memory import ConsciousnessNode, GraphKey, ResolutionState
-from schemas.stream_parts import GraphEdge, TraversalPath, activation_score
+from schemas.stream import GraphEdge, TraversalPath, activation_score
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.language.text import stems
 

@@ -17,7 +17,7 @@ from orchestration.graph_queries.execution import run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.mind.state import felt_state
 from orchestration.ranking.activation import in_order
 from orchestration.ranking.candidates import Key
@@ -39,8 +39,7 @@ from orchestration.waking.scoring import WakingState, activate, collect_answers,
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.mind.state import CitizenState
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern
+from schemas.stream import ConsciousnessStream, ResolutionPattern
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.emotions import cosine_similarity, normal_emotions
 

@@ -21,7 +21,7 @@ from orchestration.waking.scoring import (
 from orchestration.waking.told import Told
 from schemas.intention import QueryMode
 from schemas.memory import SOLVING, graph_fields
-from schemas.stream_parts import ResolutionPattern
+from schemas.stream import ResolutionPattern
 from substrate.store.rows import shown_name
 
 STEP_SHARE = 0.8

@@ -14,8 +14,7 @@ from textwrap import shorten
 from typing import Final, NamedTuple
 
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
-from orchestration.mind.decay import effective_energy
-from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS
+from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS, effective_energy
 from orchestration.question.planned_times import read_planned_times
 from orchestration.question.reading import ASKING
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval

@@ -20,7 +20,7 @@ from orchestration.graph_queries.execution import QueryKind, QueryRequest, Query
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.filters import read_filters
 from orchestration.graph_queries.six_queries import draw, memory_columns
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import plurality_term

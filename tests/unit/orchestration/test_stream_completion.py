@@ -15,8 +15,7 @@ from orchestration.stream_completion import (
 from orchestration.traversal.paths import suggested_paths
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import TraversalGraph
+from schemas.stream import ConsciousnessStream, TraversalGraph
 from tests.builders import an_edge, nodes_by_identity
 
 N1, N2 = Level.N1, Level.N2

@@ -21,7 +21,7 @@ from orchestration.traversal.paths import (
     suggested_paths,
 )
 from schemas.memory import GraphKey, Level
-from schemas.stream_parts import GraphEdge, TraversalPath
+from schemas.stream import GraphEdge, TraversalPath
 from tests.builders import a_node, an_edge, nodes_by_identity
 
 N1: GraphKey = Level.N1
