@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
 from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS, effective_energy
-from orchestration.question.planned_times import read_planned_times
 from orchestration.question.reading import ASKING
+from orchestration.question.time_expressions import read_planned_times
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import HalfLives, Level, ResolutionState, graph_fields
 from schemas.mind.appetite import (

@@ -17,8 +17,7 @@ from orchestration.feature import Feature
 from orchestration.features.shape import queries as store
 from orchestration.features.shape.shape import TOO_LITTLE, Likeness, Neighbourhood, compare
 from orchestration.features.shape.values import Look, Perspectives
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
-from orchestration.graph_queries.filters import read_filters
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view, read_filters
 from orchestration.mind.energy import Decay
 from orchestration.resonance import ranking
 from orchestration.resonance.ask import resonate
