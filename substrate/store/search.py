@@ -269,7 +269,8 @@ def _all_begun(labels: Iterable[str]) -> str:
     for label in labels:
         pools.append(
             f"UNWIND $periods AS period MATCH (m:{label}) WHERE m.valid_at >= period[0] "
-            f"AND m.valid_at < period[1] AND {visible('m')} AND {findable('m')} WITH DISTINCT m LIMIT {MAX_BEGUN} RETURN m"
+            f"AND m.valid_at < period[1] AND {visible('m')} AND {findable('m')} "
+            f"WITH DISTINCT m LIMIT {MAX_BEGUN} RETURN m"
         )
     return f"CALL {{ {' UNION ALL '.join(pools)} }}"
 
