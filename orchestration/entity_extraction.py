@@ -12,7 +12,7 @@ from typing import NamedTuple
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import recalled_lexicon
-from orchestration.question import entity_prompt
+from orchestration.question import lexicon as entity_prompt
 from orchestration.question.lexicon import (
     Entity,
     Lexicon,
