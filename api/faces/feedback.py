@@ -11,7 +11,7 @@ from api.cli.program import argument, option
 from api.client import AsyncSubstrate
 from api.mcp.arguments import Arguments, AsOfArgument, CitizenArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, fields_of, tool
-from orchestration.features.feedback.flow import list_feedback, take_back, tell
+from orchestration.features.feedback.feature import list_feedback, take_back, tell
 from schemas.base import AtMost, Frozen
 from schemas.base import Text as TextField
 from schemas.errors import InvalidRequest

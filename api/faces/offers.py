@@ -10,7 +10,7 @@ from api.cli.stream_text import format_offer
 from api.cli.writing import show_consequences
 from api.request_parsing.erasures import erase_from_store, erasure_of
 from api.runtime.runtime import Runtime
-from orchestration.features.offers import flow
+from orchestration.features.offers import feature as flow
 from orchestration.features.offers.rules import Whose
 from schemas.commands import ANY_COMMAND
 from schemas.errors import InvalidRequest

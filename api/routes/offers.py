@@ -9,7 +9,7 @@ from fastapi import Path
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import erase_from_store, erasure_of, sign_erasure
 from api.security.permissions import CurrentCaller
-from orchestration.features.offers import flow as offers
+from orchestration.features.offers import feature as offers
 from orchestration.features.offers.rules import Whose
 from schemas.base import Identifier
 from schemas.commands import ANY_COMMAND

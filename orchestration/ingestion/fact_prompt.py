@@ -10,10 +10,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.question.entity_prompt import MAX_KIND
+from orchestration.question.lexicon import MAX_KIND
 from schemas.base import Name
 from schemas.commands import RelationType
-from substrate.inference.language import model
+from substrate.inference import language as model
 from substrate.language.text import name_key
 from substrate.store.vocabulary import Vocabulary
 

@@ -16,8 +16,8 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
 from orchestration.mind.stream_note import Asked, StreamNote, make_note, make_stream_id, pack, unpack
 from orchestration.ranking.channel_weights import ChannelWeights
+from orchestration.ranking.consciousness_score import HALF_LIFE_DAYS
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
-from orchestration.ranking.plurality import HALF_LIFE_DAYS
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant

@@ -14,7 +14,7 @@ from orchestration.assembly.budget import stems_of
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
-from orchestration.traversal.probability import NO_STATE
+from orchestration.traversal.paths import NO_STATE
 from schemas.memory import ClosedReason, ConsciousnessNode, MetadataValidationReport
 from schemas.stream import (
     ActivationTiers,

@@ -244,25 +244,6 @@ def test_the_scores_of_a_path_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("likeness", "coherence"),
-    [
-        ({(N1, "a", "b"): 0.5, (N1, "b", "c"): 0.7}, 0.6),
-        ({(N1, "b", "a"): 0.5, (N1, "c", "b"): 0.7}, 0.6),
-        ({(N1, "a", "b"): -0.5, (N1, "b", "c"): 0.7}, 0.35),
-        # the other level's says nothing; b and c share no word
-        ({(N1, "a", "b"): 0.5, (N2, "b", "c"): 0.7}, 0.25),
-    ],
-)
-def test_coherence_is_the_mean_cosine_where_it_is_given(
-    likeness: dict[tuple[GraphKey, str, str], float], coherence: float
-) -> None:
-    edges = [an_edge("a", "b", 0.8), an_edge("b", "c", 0.5)]
-    nodes = nodes_by_identity("a", "b", "c")
-    (path,) = suggested_paths(nodes, edges, [(N1, "a")], likeness)
-    assert path.semantic_coherence == pytest.approx(coherence)
-
-
-@pytest.mark.parametrize(
     ("felt", "consistency"),
     [
         ([{"joy": 0.5}], 1.0),
