@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, support
-from api.runtime import recovery
+from api.runtime import backup as recovery
 from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import back_up

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from api.cli import options, support
-from api.request_parsing.erasures import erase_from_store
+from orchestration.writing.copy_erasure import erase
 from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
@@ -115,4 +115,4 @@ async def _erase(settings: Settings, command: Erase) -> ErasureReport:
     if isinstance(command, EraseMemory | EraseEpisode):
         command = command.with_writer(support.writer_of(command))
     async with support.open_store(settings) as runtime:
-        return await erase_from_store(command, runtime, await runtime.moment())
+        return await erase(command, runtime.deps, await runtime.moment(), runtime.deps.directory)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.client.conversations import MESSAGES_AT_ONCE, join_heard, refused_messages
+from api.client.async_client import MESSAGES_AT_ONCE, join_heard, refused_messages
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
 from schemas.base import Identifier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import typer
 from pydantic import Field
@@ -11,9 +11,9 @@ from rich.text import Text
 
 from api.cli import bind, formatting, options, support
 from api.client import AsyncSubstrate
+from api.mcp.answers import Values
 from api.mcp.arguments import (
     Arguments,
-    CitizenArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -28,7 +28,6 @@ from orchestration.features.contexts.values import (
 )
 from schemas.base import (
     AtMost,
-    Frozen,
     Identifier,
     LongText,
     Name,
@@ -121,7 +120,6 @@ def _show_log(log: AgentLog, console: Console) -> None:
 
 
 class ContextArguments(Arguments):
-    citizen_id: CitizenArgument
     description: Annotated[LongText, Field(min_length=1, description="What happened.")]
     action: Annotated[ShortText | None, Field(description="What you did, in short.")] = None
     nodes: Annotated[tuple[Name, ...], AtMost(MOST_NODES), Field(description="Names of what it is about.")] = ()
@@ -135,13 +133,11 @@ class ContextArguments(Arguments):
     outcome_of: Annotated[Identifier | None, Field(description="The prediction it answers.")] = None
 
 
-class ContextValues(Frozen):
+class ContextValues(Values):
+    renamed: ClassVar = {"id": "context_id"}
+
     id: str
     warnings: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, receipt: ContextReceipt) -> ContextValues:
-        return cls(id=receipt.context_id, warnings=receipt.warnings)
 
 
 @tool("Write what happened", read_only=False, extra=True)

@@ -11,17 +11,16 @@ from rich.text import Text
 
 from api.cli import bind, formatting, options, support
 from api.client import AsyncSubstrate
+from api.mcp.answers import Values
 from api.mcp.arguments import (
     Arguments,
     AsOfArgument,
-    CitizenArgument,
     KnownAtArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.features.feedback.flow import list_feedback, take_back, tell
 from schemas.base import (
     AtMost,
-    Frozen,
 )
 from schemas.base import (
     Text as TextField,
@@ -124,7 +123,6 @@ def _show_learned(learned: LearnedFactors, console: Console) -> None:
 
 
 class FeedbackArguments(Arguments):
-    citizen_id: CitizenArgument
     query: Annotated[
         Annotated[TextField, AfterValidator(check_not_blank)] | None,
         Field(min_length=1, max_length=20_000, description="The question, as it was recalled with."),
@@ -140,15 +138,11 @@ class FeedbackArguments(Arguments):
     known_at: KnownAtArgument = None
 
 
-class FeedbackValues(Frozen):
+class FeedbackValues(Values):
     feedback_id: str
     used: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     not_changed: tuple[NotChanged, ...] = ()
-
-    @classmethod
-    def of(cls, told: FeedbackRecord) -> FeedbackValues:
-        return cls(**told.model_dump(include=set(cls.model_fields)))
 
 
 @tool("Say what helped", read_only=False, extra=True)

@@ -17,7 +17,6 @@ from api.mcp.answers import Noticed
 from api.mcp.arguments import (
     Arguments,
     AsOfArgument,
-    CitizenArgument,
     KnownAtArgument,
 )
 from api.mcp.tool import ToolAnswer, times_of, tool
@@ -155,7 +154,6 @@ RULES_SHOWN, FEELINGS_SHOWN = 5, 4
 
 
 class IdentityArguments(Arguments):
-    citizen_id: CitizenArgument
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
 

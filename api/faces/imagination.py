@@ -14,7 +14,6 @@ from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import (
     Arguments,
-    CitizenArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -91,7 +90,6 @@ def _show_calibration(told: Calibration, console: Console) -> None:
 
 
 class ImagineArguments(Arguments):
-    citizen_id: CitizenArgument
     action: Annotated[Name, Field(description="What you think of doing.")]
     nodes: Annotated[tuple[Name, ...], AtMost(64), Field(description="Names of whom or what it is about.")] = ()
     emotion: Annotated[Name | None, Field(description="What you feel now.")] = None

@@ -11,9 +11,10 @@ from rich.text import Text
 from api.cli import options, support
 from api.cli.revise import show_consequences
 from api.cli.stream_text import format_offer
-from api.request_parsing.erasures import erase_from_store, erasure_of
+from api.request_parsing.erasures import erasure_of
 from orchestration.features.offers import flow as upkeep_offers
 from orchestration.features.offers.rules import Whose
+from orchestration.writing import copy_erasure
 from schemas.commands import ANY_COMMAND
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
@@ -67,7 +68,8 @@ async def _answer(
         offer = await upkeep_offers.read_offer(taken, whose, runtime.deps, now)
         if offer.kind == "erase":
             wish = erasure_of(offer)
-            report = await erase_from_store(wish.with_writer(support.writer_of(wish)), runtime, now)
+            signed, deps = wish.with_writer(support.writer_of(wish)), runtime.deps
+            report = await copy_erasure.erase(signed, deps, now, deps.directory)
             return OfferOutcome(offer=offer, answer="take", erased=report)
         receipt = await upkeep_offers.take(ANY_COMMAND.validate_python(offer.command), runtime.deps, now)
     if receipt.status == "refused":

@@ -14,7 +14,6 @@ from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import (
     Arguments,
-    CitizenArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -120,7 +119,6 @@ def _show_verdict(verdict: RulesVerdict, console: Console) -> None:
 
 
 class CheckRulesArguments(Arguments):
-    citizen_id: CitizenArgument
     action: Annotated[TextField, Field(description="What you are about to do, in words.")]
     nodes: Annotated[tuple[Name, ...], AtMost(32), Field(description="Names that it is about.")] = ()
 

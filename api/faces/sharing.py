@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import typer
 from pydantic import Field
@@ -11,9 +11,9 @@ from rich.text import Text
 
 from api.cli import bind, options, support
 from api.client import AsyncSubstrate
+from api.mcp.answers import Values
 from api.mcp.arguments import (
     Arguments,
-    CitizenArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -29,7 +29,6 @@ from orchestration.features.sharing.values import (
     Withdraw,
 )
 from schemas.base import (
-    Frozen,
     Identifier,
     Name,
 )
@@ -143,35 +142,27 @@ def _show_contested(page: ContestedPage, console: Console) -> None:
 
 
 class ShareArguments(Arguments):
-    citizen_id: CitizenArgument
     id: Annotated[Identifier, Field(description="Its memory id.")]
     level: Annotated[Literal["N2", "N3"], Field(description="Which level.")] = "N2"
     collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
 
 
 class ContestArguments(Arguments):
-    citizen_id: CitizenArgument
     id: Annotated[Identifier, Field(description="The shared memory.")]
     reason: Annotated[Name, Field(description="What is wrong.")]
     level: Annotated[Literal["N2", "N3"], Field(description="Where it is.")] = "N2"
     collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
 
 
-class SharedValues(Frozen):
+class SharedValues(Values):
     id: str
     status: str
 
-    @classmethod
-    def of(cls, shared: Shared) -> SharedValues:
-        return cls(id=shared.id, status=shared.status)
 
+class ContestValues(Values):
+    renamed: ClassVar = {"statement_id": "id"}
 
-class ContestValues(Frozen):
     statement_id: str
-
-    @classmethod
-    def of(cls, receipt: WriteReceipt) -> ContestValues:
-        return cls(statement_id=str(receipt.id))
 
 
 @tool("Share a memory", read_only=False, extra=True)

@@ -15,7 +15,6 @@ from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
 from api.mcp.arguments import (
     Arguments,
-    CitizenArgument,
     MaxTokensArgument,
 )
 from api.mcp.tool import ToolAnswer, fields_of, tool
@@ -66,7 +65,6 @@ def _show(found: Situation, console: Console) -> None:
 class SituationArguments(Arguments):
     """What reached the citizen, and what it has in mind."""
 
-    citizen_id: CitizenArgument
     stimuli: Annotated[
         tuple[Name, ...], AtMost(MOST_STIMULI), Field(description="What reached the citizen, a text each.")
     ] = ()

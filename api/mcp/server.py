@@ -14,10 +14,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
-from api.mcp import tool_schemas
+from api.mcp import tool as tool_schemas
 from api.mcp.arguments import WakeArguments
-from api.mcp.tool import Tool
-from api.mcp.tool_schemas import CitizenScope
+from api.mcp.tool import CitizenScope, Tool
 from api.mcp.tools import RESOURCES, TOOLS, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import fence, visible_values
