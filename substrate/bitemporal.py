@@ -102,9 +102,7 @@ def open_records(records: Iterable[Record]) -> OpenRecords:
 
 def held_at(open_records: OpenRecords, moment: Instant) -> Record:
     """Return the record that holds at the moment; if none does, the last before it, else the first after it.
-
-    `open_records` must not be empty.
-    """
+    `open_records` must not be empty."""
     begun = [record for record in open_records if record.valid.start <= moment]
     return begun[-1] if begun else open_records[0]
 
@@ -274,13 +272,16 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_versio
         raise ValueError("nothing was changed since it was written")
     if undone is not None and undone.startswith(REPAIR_PREFIX):
         raise ValueError("its last change was a repair, which cannot be undone")
-    reopened = tuple(
-        OpenedRecord(
-            replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), record.version
-        )
-        for version, record in enumerate(reverted, start=last_version + 1)
-    )
-    return Change(at, tuple(close(record, at, UNDONE) for record in opened), reopened, undone)
+    closed = tuple(close(record, at, UNDONE) for record in opened)
+    return Change(at, closed, _reopen(reverted, at, last_version), undone)
+
+
+def _reopen(records: Iterable[Record], at: Instant, last_version: int) -> tuple[OpenedRecord, ...]:
+    reopened: list[OpenedRecord] = []
+    for version, record in enumerate(records, start=last_version + 1):
+        again = replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED)
+        reopened.append(OpenedRecord(again, record.version))
+    return tuple(reopened)
 
 
 def go_back(records: Sequence[Record], since: Instant, at: Instant, last_version: int) -> Change:
@@ -293,14 +294,9 @@ def go_back(records: Sequence[Record], since: Instant, at: Instant, last_version
     if not before:
         raise ValueError("nothing was changed since it was written")
     reverted = [record for record in before if not is_open(record)]
-    reopened = tuple(
-        OpenedRecord(
-            replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), record.version
-        )
-        for version, record in enumerate(reverted, start=last_version + 1)
-    )
     later = (record for record in open_records(records) if record.known.start >= since)
-    return Change(at, tuple(close(record, at, "discovered_false") for record in later), reopened)
+    closed = tuple(close(record, at, "discovered_false") for record in later)
+    return Change(at, closed, _reopen(reverted, at, last_version))
 
 
 def known_before(records: Iterable[Record], moment: Instant) -> OpenRecords:

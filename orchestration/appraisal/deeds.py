@@ -141,7 +141,6 @@ class _Reader:
         return deeds
 
     def _deeds_of(self, hit: Hit) -> list[Deed]:
-        """The deeds that one verb tells."""
         doers, others = self._in_order(hit) if self.language.names.have_capitals else self._in_clause(hit)
         sure = TOLD if self.words["heard"].isdisjoint(self.texts[: hit.start]) else HEARD
         done = [one.end for one in others if hit.entry.kind != "things" or one.end.kind not in _NO_THINGS]

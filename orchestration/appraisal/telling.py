@@ -187,7 +187,6 @@ def _abbreviation() -> re.Pattern[str]:
 
 @cache
 def _break() -> re.Pattern[str]:
-    """What parts two clauses."""
     return re.compile(rf"[,;:–—]|\b(?:{_any('breaks')})\b")
 
 

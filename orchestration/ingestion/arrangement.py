@@ -145,7 +145,10 @@ class _Arranger:
             time = expected if message.turn.time is None else message.turn.time
             stored = None if at is None else self.transcript.turns[at]
             if time is not None and self._is_ahead(message, time, stored):
-                message, time = _without_time(message), None
+                # As one without a time; the stamp that was sent stands in `extra` of its turn.
+                stamp = {} if message.turn.time is None else {STAMP: message.turn.time.isoformat()}
+                turn = replace(message.turn, time=None, extra={**message.turn.extra, **stamp})
+                message, time = replace(message, turn=turn), None
             if stored is not None:
                 self._meet_again(message, stored, time)
             else:
@@ -171,7 +174,6 @@ class _Arranger:
                 yield self.episode.memory_id(step.starts.key)
 
     def _meet_again(self, message: Message, turn: StoredTurn, time: datetime | None) -> None:
-        """A message that is a stored turn."""
         self.last = turn.order
         status, reason = self._compare(message, turn)
         self.heard.append(Heard(message, status, turn.id, reason))
@@ -232,7 +234,6 @@ class _Arranger:
     def _meet(
         self, message: Message, time: datetime | None, *, title: str | None, following: TurnOrder | None
     ) -> None:
-        """A message that is not stored."""
         status, reason = self._judge_new(message)
         if status != "stored":
             self.heard.append(Heard(message, status, self.new_ids.get(message.id or ""), reason))
@@ -296,7 +297,6 @@ class _Arranger:
         return None if last is None or session not in (None, last.session) else last
 
     def _after(self, order: TurnOrder) -> TurnOrder | None:
-        """The first place after `order` that has a turn."""
         following = TurnOrder(order.session, (*order.place, 0))
         stored, new = self._stored_at(following), bisect_left(self.new_orders, following)
         found = [turn.order for turn in self.transcript.turns[stored : stored + 1]]
@@ -369,13 +369,6 @@ class _Arranger:
         is_stored = stored and stored[0].order == before
         earlier = stored[0].since if is_stored else self.times.get(before, self.now)
         return (self.now if time is None else to_instant(time)) - earlier
-
-
-def _without_time(message: Message) -> Message:
-    """The message as one without a time; the stamp that was sent stands in `extra` of its turn."""
-    turn = message.turn
-    stamp = {} if turn.time is None else {STAMP: turn.time.isoformat()}
-    return replace(message, turn=replace(turn, time=None, extra={**turn.extra, **stamp}))
 
 
 def not_ahead(time: datetime | None, now: Instant) -> datetime | None:

@@ -130,8 +130,10 @@ def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
     if {fact.relation, fact.subject_type, fact.object_type} & CONVERSATION_KINDS:
         raise ValueError("it uses a kind that belongs to conversations")
     evidence = [by_key[key] for key in dict.fromkeys(fact.evidence)]
-    for name in (fact.subject, fact.object):
-        if not _mentions(evidence, window, name):
+    texts = [f" {name_key(message.text)} " for message in evidence]
+    speakers = {name_key(message.speaker) for message in window}
+    for key in (name_key(fact.subject), name_key(fact.object)):
+        if not key or (key not in speakers and not any(f" {key} " in text for text in texts)):
             raise ValueError("its messages do not mention what it links")
     if name_key(fact.subject) == name_key(fact.object):
         raise ValueError("it links a thing with itself")
@@ -150,13 +152,6 @@ def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
         tuple(message.id for message in evidence),
         fact.replaces,
     )
-
-
-def _mentions(evidence: Sequence[Message], window: Sequence[Message], name: str) -> bool:
-    """True when the evidence contains the name, or a speaker of the window has it."""
-    key = name_key(name)
-    in_text = any(f" {key} " in f" {name_key(message.text)} " for message in evidence)
-    return key != "" and (in_text or any(name_key(message.speaker) == key for message in window))
 
 
 def _instant(day: str | None) -> datetime | None:

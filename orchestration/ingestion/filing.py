@@ -12,7 +12,7 @@ from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.notebook import Document, Notebook
 from orchestration.ingestion.note_changes import (
     Keeping,
-    NotebookPlan,
+    Planner,
     Shelf,
     StoredDocument,
     changed_fields,
@@ -20,7 +20,6 @@ from orchestration.ingestion.note_changes import (
     is_gone,
     is_same_folder,
     match_documents,
-    plan_notebook,
 )
 from orchestration.ingestion.storing import Job, Origin, Tally, store
 from schemas.commands import ChangeCommand, Command, Correct, Remember, Supersede
@@ -46,25 +45,19 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
     dates = [document.date for document in notebook.documents]
     kept = Keeping(everything=not settled.is_whole, paths=unread)
-    plan = plan_notebook(settled.notebook, settled.matched, shelf, now=job.now, kept=kept)
-    await _store(plan, settled.notebook, job, tally)
-    if job.origin is not None and settled.is_own:
-        await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
-    return (*settled.notes, *plan.notes, *ahead_note(dates, "note", job.now))
-
-
-async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally) -> None:
+    plan = Planner(settled.notebook, settled.matched, shelf, now=job.now).plan(kept)
     for command in plan.unchanged:
         tally.count_command(command)
         tally.counts["duplicates"] += 1
     job.advance(len(plan.unchanged))
+    own = CommandFile(settled.notebook.id, notebook.citizen_id, plan.new, graph=notebook.graph)
     if plan.new:
-        new = CommandFile(notebook.id, notebook.citizen_id, plan.new, command_id=notebook.command_id)
-        await store(replace(new, graph=notebook.graph), job, tally)
+        await store(replace(own, command_id=settled.notebook.command_id), job, tally)
     if plan.changes or plan.links:
-        changes = (*plan.changes, *plan.links)
-        changed = CommandFile(notebook.id, notebook.citizen_id, changes, graph=notebook.graph)
-        await store(changed, job, tally)
+        await store(replace(own, entries=(*plan.changes, *plan.links)), job, tally)
+    if job.origin is not None and settled.is_own:
+        await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
+    return (*settled.notes, *plan.notes, *ahead_note(dates, "note", job.now))
 
 
 async def file_rows(table: CommandFile, job: Job, tally: Tally) -> tuple[str, ...]:
@@ -134,7 +127,6 @@ async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph
 
 
 def _below(notebook: Notebook, folder: PurePath) -> Notebook:
-    """The notebook with its notes in this folder of it."""
     if not folder.parts:
         return notebook
     prefix = folder.as_posix()

@@ -7,7 +7,7 @@ at the same time, the rest is placed anew behind what that stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from hashlib import blake2b
@@ -73,9 +73,9 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
         spoken = tuple(message.turn for message in valid if message.turn.speaker)
         speakers = Session("heard", "heard", None, spoken)  # so that stored people are found
         episode = Episode(sent.episode_id, sent.citizen_id, (speakers,), messages=valid, graph=sent.graph)
-        resolved = await resolve_speakers(episode, job.deps)
-        hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
-        heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
+        resolved, said_of_them = await resolve_speakers(episode, job.deps)
+        hearing = await hear(cast(Episode, resolved), job, tally, fewest=2)
+        heard, notes = hearing.heard, [*notes, *said_of_them, *hearing.notes]
     following = iter(heard)
     reports: list[HeardMessage] = []
     for one in read:
@@ -102,7 +102,12 @@ async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], 
 
     A list that has grown keeps the id under which its beginning was stored, if nothing else was stored there.
     """
-    names = list(_digests(raw))
+    so_far, names = blake2b(b"[", digest_size=8), list[str]()  # of the first message, of the first two, and so on
+    for number, message in enumerate(raw):
+        so_far.update((b"," if number else b"") + orjson.dumps(message))
+        whole = so_far.copy()
+        whole.update(b"]")
+        names.append(f"episode_{whole.hexdigest()}")
     graph = deps.graph(unnamed.graph_name)
     if not await deps.graphs.for_reading(graph.name):
         return names[-1]
@@ -114,16 +119,6 @@ async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], 
     read = [message for message in read_messages(raw) if isinstance(message, Message) and message.turn.text]
     grown = all(is_same(message, turn) for message, turn in zip(read, transcript.turns, strict=False))
     return beginning if grown else names[-1]
-
-
-def _digests(raw: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The name of the list of the first message, of the first two, and so on."""
-    so_far = blake2b(b"[", digest_size=8)
-    for number, message in enumerate(raw):
-        so_far.update((b"," if number else b"") + orjson.dumps(message))
-        whole = so_far.copy()
-        whole.update(b"]")
-        yield f"episode_{whole.hexdigest()}"
 
 
 async def hear(
@@ -254,7 +249,6 @@ def _keep(plan: Plan, job: Job) -> None:
 
 
 def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
-    """What became of each message, after its commands were applied."""
     judged: list[Heard] = []
     for one in continuation.heard:
         refusal = counted.refused.get(one.id or "")
@@ -311,7 +305,6 @@ async def load(episode: Episode, deps: Deps, now: Instant) -> Transcript:
 
 
 async def _load(episodes: Sequence[Episode], deps: Deps, now: Instant) -> list[Transcript]:
-    """What is stored of each of some episodes of one graph."""
     found: dict[str, list[EpisodeRow]] = {identifier(episode.id): [] for episode in episodes}
     graph = episodes[0].graph_name
     if await deps.graphs.for_reading(graph):

@@ -317,19 +317,11 @@ class Keeping:
     paths: Collection[str] = ()
 
 
-def plan_notebook(
-    notebook: Notebook, matched: Mapping[str, StoredDocument], shelf: Shelf, *, now: Instant, kept: Keeping
-) -> NotebookPlan:
-    """Decide what becomes of each part of the notes and of what is stored. `matched`: stored notes by path.
+class Planner:
+    """Decides what becomes of each part of the notes of a folder and of what is stored. `matched`: by path.
 
     A note that is dated ahead of the clock holds from now on.
     """
-    documents = tuple(replace(one, date=not_ahead(one.date, now)) for one in notebook.documents)
-    return _Planner(replace(notebook, documents=documents), matched, shelf, now=now).plan(kept)
-
-
-class _Planner:
-    """Compares the notes of a folder with what is stored of them."""
 
     def __init__(
         self, notebook: Notebook, matched: Mapping[str, StoredDocument], shelf: Shelf, *, now: Instant
@@ -337,7 +329,8 @@ class _Planner:
         self.matched = matched
         self.shelf = shelf
         self.now = now
-        self.notebook = replace(notebook, ids=dict(self._ids(notebook)))
+        documents = tuple(replace(one, date=not_ahead(one.date, now)) for one in notebook.documents)
+        self.notebook = replace(notebook, documents=documents, ids=dict(self._ids(notebook)))
         self.new: list[Command] = []
         self.changes: list[Command] = []
         self.links: list[Command] = []
@@ -501,10 +494,12 @@ class _Planner:
         self.told.by_hand += [row.id for row in rows if row.id not in ended]
         for row in rows:
             if row.id in ended:
-                at = {"effective_at": to_datetime(self.now)} if row.valid_at < self.now else {}
-                named = {"citizen_id": self.notebook.citizen_id, "id": row.id, "source": Source.INGESTION}
-                self.changes.append(Retract(**named, **at, reason="reality_changed"))
+                self.changes.append(Retract(**self._ending(row), reason="reality_changed"))
         return ended
+
+    def _ending(self, record: NoteRow | NoteLink) -> dict[str, Any]:
+        named = {"citizen_id": self.notebook.citizen_id, "id": record.id, "source": Source.INGESTION}
+        return {**named, **({"effective_at": to_datetime(self.now)} if record.valid_at < self.now else {})}
 
     def _ended_links(self, wanted: Collection[str], removed: Collection[str]) -> Iterator[Command]:
         """Links between parts of these notes that the notes do not have any more."""
@@ -513,9 +508,7 @@ class _Planner:
         for link in self.shelf.links.values():
             ends = {link.source_id, link.target_id}
             if link.id not in wanted and ends <= here and not ends & set(removed):
-                named = {"citizen_id": self.notebook.citizen_id, "id": link.id, "source": Source.INGESTION}
-                at = {"effective_at": to_datetime(self.now)} if link.valid_at < self.now else {}
-                yield Unrelate(**named, **at, reason="reality_changed")
+                yield Unrelate(**self._ending(link), reason="reality_changed")
 
 
 def changed_fields(command: Remember, row: NoteRow) -> dict[str, Any]:

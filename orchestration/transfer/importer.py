@@ -125,7 +125,6 @@ async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -
 
 
 async def _check_empty(name: str, deps: Deps) -> None:
-    """Raises Conflict when the graph holds memories."""
     if await archive.is_empty(deps.graph(name)):
         return
     raise Conflict(
@@ -225,7 +224,6 @@ class _Drafts:
         self._progress(self.counts.total(), self._total)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Compute the vectors that the file does not have."""
         traces = [(row["properties"], trace) for row in rows for trace in (*row.get("present", ()), *row["past"])]
         missing = [(content, trace) for content, trace in traces if trace["bare"]]
         vectors = await self._deps.embedder.embed_texts([records.embedded_text(content) for content, _ in missing])

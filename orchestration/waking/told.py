@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from orchestration.appraisal.own_words import own_words
+from orchestration.appraisal.names import own_words
 from orchestration.mind.derived_state import is_own
 from orchestration.question.reading import ASKING
 from orchestration.ranking.candidates import Candidate, Key

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.appraisal.own_words import MIDDLE, MOST_READ
+from orchestration.appraisal.names import MIDDLE, MOST_READ
 from orchestration.identifiers import handle, natural_id
 from orchestration.writing import receipts, records
 from orchestration.writing.changes import Refusal

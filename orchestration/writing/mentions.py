@@ -15,8 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from orchestration.appraisal.deeds import Deed, End
-from orchestration.appraisal.names import Kind, read_names
-from orchestration.appraisal.own_words import MOST_READ, ends_of
+from orchestration.appraisal.names import MOST_READ, Kind, ends_of, read_names
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id

@@ -9,11 +9,8 @@ MOST_KNOWN: Final = 10_000
 
 
 class VectorPlace(NamedTuple):
-    """Where the vectors of a graph are.
-
-    `generation`: which of its two generations is in use. `indexed`: an index of the graph finds the nearest, not
-    vector sets. `partial`: its sets lack vectors, and are not to be asked.
-    """
+    """Where the vectors of a graph are. `generation`: which of its two generations is in use. `indexed`: an index
+    of the graph finds the nearest, not vector sets. `partial`: its sets lack vectors, and are not to be asked."""
 
     generation: int = 0
     indexed: bool = False

@@ -149,10 +149,8 @@ class Connection:
         return "GRAPH.RO_QUERY", graph, text, "timeout", deadline
 
     async def read_together(self, name: str, commands: Sequence[Command]) -> list[Any]:
-        """Send commands that read, in one turn and one round trip; returns their replies.
-
-        `name` is what they are called. An error stands in the place of the reply of a command that failed.
-        """
+        """Send commands that read, in one turn and one round trip; returns their replies. `name` is what they are
+        called. An error stands in the place of the reply of a command that failed."""
         work = partial(self._run, name, commands, self._lines.send_together)
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
@@ -233,10 +231,8 @@ class Connection:
         return await patiently(lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER)
 
     async def change_vectors(self, *commands: Command) -> list[Any]:
-        """Run commands that change vector sets, in one turn; returns their replies once all are on disk.
-
-        They are sent together, but are not one transaction. Raises the first error, as `write` does.
-        """
+        """Run commands that change vector sets, in one turn; returns their replies once all are on disk. They are
+        sent together, but are not one transaction. Raises the first error, as `write` does."""
 
         async def send(*commands: Command) -> list[Any]:
             replies = await self._writing_lines.send_together(*commands)
@@ -436,7 +432,12 @@ class Lines:
                     await line.disconnect()
                     await line.connect()
                 await line.send_packed_command(list(map(_pack, commands)), check_health=False)
-                replies = [await _reply(line) for _ in commands]
+                replies: list[Any] = []
+                for _ in commands:
+                    try:
+                        replies.append(await line.read_response())
+                    except redis_errors.ResponseError as error:
+                        replies.append(error)
         finally:
             self._free.append(line)
             self._free_places.release()
@@ -463,13 +464,6 @@ class Lines:
         """Close all connections; a later command opens one again."""
         for line in self._all:
             await line.disconnect()
-
-
-async def _reply(line: Any) -> Any:
-    try:
-        return await line.read_response()
-    except redis_errors.ResponseError as error:
-        return error
 
 
 def _pack(words: Command) -> bytes:

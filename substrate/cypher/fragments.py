@@ -115,10 +115,8 @@ HUB: Final = 64
 
 
 def visible(name: str) -> str:
-    """The condition that the record `name` overlaps the scope in valid time and in transaction time.
-
-    Most records have begun: with the index of `valid_at` the engine would answer more slowly, so the sum hides it.
-    """
+    """The condition that the record `name` overlaps the scope in valid time and in transaction time. Most records
+    have begun: with the index of `valid_at` the engine would answer more slowly, so the sum hides it."""
     return (
         f"{name}.valid_at + 0 < $valid_to AND {name}.invalid_at > $valid_from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
@@ -140,9 +138,7 @@ def past_of(identity: str, carried: str) -> str:
 
 def lasting(name: str) -> str:
     """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`.
-
-    The sum hides the index of `valid_at`, as in `visible`.
-    """
+    The sum hides the index of `valid_at`, as in `visible`."""
     return (
         f"{name}.valid_at + 0 < $until AND {name}.invalid_at > $from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
@@ -151,9 +147,7 @@ def lasting(name: str) -> str:
 
 def records_of(identity: str, record: str, carried: str = "") -> str:
     """One row for each record of the memory `identity` in the scope. `carried`: other variables that stay bound.
-
-    No nested `CALL { ... UNION ... }` here: it crashes the engine.
-    """
+    No nested `CALL { ... UNION ... }` here: it crashes the engine."""
     group = f"{carried}, {identity}" if carried else identity
     past = past_of(identity, carried)
     return (
@@ -204,18 +198,13 @@ def _by_memory(name: str, carried: str) -> tuple[str, str]:
 
 def felt(name: str) -> str:
     """The place of the conditions on the record `name` other than time: energy, confidence, required emotions,
-    filters. `fill_filters` fills it.
-
-    The parameters come from `substrate.store.search.felt_values`.
-    """
+    filters. `fill_filters` fills it. The parameters come from `substrate.store.search.felt_values`."""
     return f"<felt {name}>"
 
 
 def tells(name: str) -> str:
-    """The condition that the record `name` says something: it was not only made of a name in some text.
-
-    As `is_made` of `substrate.store.rows` reads `unset`.
-    """
+    """The condition that the record `name` says something: it was not only made of a name in some text. As
+    `is_made` of `substrate.store.rows` reads `unset`."""
     described = f"coalesce({name}.description, '') <> ''"
     return f"({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'name,' OR {described})"
 
@@ -231,10 +220,8 @@ def is_statement(name: str) -> str:
 
 
 def fits(name: str) -> str:
-    """The place of the filters on the record `name`. `fill_filters` fills it.
-
-    The parameters come from `substrate.store.search.filter_values`.
-    """
+    """The place of the filters on the record `name`. `fill_filters` fills it. The parameters come from
+    `substrate.store.search.filter_values`."""
     return f"<fits {name}>"
 
 
@@ -339,10 +326,8 @@ def columns_of(name: str, columns: tuple[str, ...]) -> str:
 
 
 def assignments(row: str, columns: tuple[str, ...]) -> str:
-    """The inside of a property map that copies `columns` from the map `row`.
-
-    `created_at` is the transaction time `at` plus `row.nth` microseconds, so that each row has its own.
-    """
+    """The inside of a property map that copies `columns` from the map `row`. `created_at` is the transaction time
+    `at` plus `row.nth` microseconds, so that each row has its own."""
     return (
         ", ".join(
             f"{column}: intern({row}.{column})" if column in REPEATED else f"{column}: {row}.{column}"

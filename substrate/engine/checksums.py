@@ -142,9 +142,7 @@ def log_files(directory: Path) -> list[LogFile]:
 
 def parse_manifest(manifest: str) -> list[LogFile]:
     """The files in a manifest (`file NAME seq NUMBER type b|i` a line), in the order in which they are loaded.
-
-    History files and lines of another form are left out.
-    """
+    History files and lines of another form are left out."""
     files = []
     for line in manifest.splitlines():
         words = line.split()

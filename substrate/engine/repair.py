@@ -49,10 +49,8 @@ class LogCut(NamedTuple):
 
 
 class DamageReport(NamedTuple):
-    """The damage of a store; `cut` is None when nothing is damaged, or when cutting does not help.
-
-    `readable` is True when the files can be read to their end as they are.
-    """
+    """The damage of a store; `cut` is None when nothing is damaged, or when cutting does not help. `readable` is
+    True when the files can be read to their end as they are."""
 
     damages: tuple[Damage, ...]
     cut: LogCut | None

@@ -129,10 +129,8 @@ async def note_new(graph: Graph, dimension: int) -> None:
 
 
 async def complete(graph: Graph, dimension: int) -> None:
-    """Fill the vector sets of a graph, if they are not complete. Raises as `Graph.write` does.
-
-    Broken off anywhere, it is done again by the next to open the graph: until its end the sets are not whole.
-    """
+    """Fill the vector sets of a graph, if they are not complete. Raises as `Graph.write` does. Broken off
+    anywhere, it is done again by the next to open the graph: until its end the sets are not whole."""
     lock = graph.connection.lock(
         f"substrate:filling:{graph.name}", wait_s=_LOCK_WAIT_S, refusal="another process fills the vector sets"
     )
@@ -250,10 +248,8 @@ class _Suspects(NamedTuple):
 
 
 async def withdraw(graph: Graph, vectors: Sequence[Vector], role: Role = Role.MEMORIES) -> None:
-    """Remove those of these vectors, kept for records that were not written, that no other record has.
-
-    What the engine does not answer in time is left to the sweep.
-    """
+    """Remove those of these vectors, kept for records that were not written, that no other record has. What the
+    engine does not answer in time is left to the sweep."""
     sets = sets_of(graph.connection, graph.name)
     if sets is None or not vectors:
         return

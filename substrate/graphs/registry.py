@@ -91,11 +91,8 @@ async def read_stamp(graph: Graph) -> Stamp | None:
 
 
 class Told(NamedTuple):
-    """What a graph told of itself when it was looked at; what it did not tell has to be asked.
-
-    `is_ready`: its indexes are operational. `is_whole`: its vector sets, where they were thought to be, lack
-    nothing.
-    """
+    """What a graph told of itself when it was looked at; what it did not tell has to be asked. `is_ready`: its
+    indexes are operational. `is_whole`: its vector sets, where they were thought to be, lack nothing."""
 
     stamp: Stamp | None
     is_ready: bool = False
@@ -170,10 +167,8 @@ class Graphs:
         return self.is_open(name) or await self.open(name) is not None
 
     async def open_existing(self, names: Sequence[str]) -> dict[str, Stamp]:
-        """The stamps, as they are now, of those of the graphs that exist. Raises as `open` does.
-
-        Those that did not exist when they were opened before are first looked for by name, all at once.
-        """
+        """The stamps, as they are now, of those of the graphs that exist. Raises as `open` does. Those that did
+        not exist when they were opened before are first looked for by name, all at once."""
         before = [name for name in names if name in self._absent]
         others = [name for name in names if name not in self._absent]
         appeared, opened = await together(self._open_appeared(before), self._open_each(others))
@@ -234,9 +229,7 @@ class Graphs:
 
     async def _see_to_sets(self, graph: Graph, *, is_first: bool, is_whole: bool) -> None:
         """Have the vector sets of a graph filled if they lack vectors: small ones at once, else in the background.
-
-        Until then all its vectors are compared. `is_whole`: it is known already that they lack none.
-        """
+        Until then all its vectors are compared. `is_whole`: it is known already that they lack none."""
         if not self.dimension or graph.name in self._filling:
             return
         if not is_whole and is_first:
@@ -329,10 +322,8 @@ class Graphs:
         await indexing.wait_operational(Graph(self.connection, name))
 
     async def unready(self, name: str) -> list[str]:
-        """Return the labels with an index or constraint that is not operational yet.
-
-        Once the answer was empty, it stays so without a query.
-        """
+        """Return the labels with an index or constraint that is not operational yet. Once the answer was empty, it
+        stays so without a query."""
         if (name, self.connection.vectors.of(name).generation) in self._operational:
             return []
         waiting = await indexing.unready(Graph(self.connection, name))
@@ -369,8 +360,7 @@ class Graphs:
                 remedy="Run `substrate reembed`: it resumes, and ends when every record has its new embedding.",
             )
         raise StoreMisfit(
-            f"{written}, {configured}",
-            remedy="Run `substrate reembed`, or set SUBSTRATE_EMBEDDING to the former.",
+            f"{written}, {configured}", remedy="Run `substrate reembed`, or set SUBSTRATE_EMBEDDING to the former."
         )
 
 

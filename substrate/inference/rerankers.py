@@ -23,10 +23,8 @@ ONNX: Final = "onnx:"
 
 
 class Reranker:
-    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute.
-
-    `name` is what answers and errors show: a class path, or `onnx:` and the last part of a directory.
-    """
+    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute. `name` is what
+    answers and errors show: a class path, or `onnx:` and the last part of a directory."""
 
     def __init__(self, name: str, port: BaseNodePostprocessor, seconds: float = SECONDS) -> None:
         self.name = name

@@ -46,10 +46,8 @@ def counter_name() -> str:
 
 @lru_cache(maxsize=1)
 def counter() -> Count:
-    """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships.
-
-    Without the vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s.
-    """
+    """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships. Without the
+    vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s."""
     try:
         encoding = _load_encoding()
     except (ImportError, OSError, ValueError):

@@ -102,10 +102,8 @@ def has_unspaced(text: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in normal form, in order; of a run without blanks its pairs of characters.
-
-    Each emoji is a word.
-    """
+    """The words of a text in normal form, in order; of a run without blanks its pairs of characters. Each emoji is
+    a word."""
     return _find_words(text, ends=False)
 
 
@@ -125,10 +123,8 @@ def flat_texts(texts: Sequence[str]) -> list[str]:
 
 
 def indexed_words(text: str) -> list[str]:
-    """The words by which a text is found: the last character of each run stands by itself too.
-
-    So each character of a run begins a word, and one character alone can be searched as a beginning.
-    """
+    """The words by which a text is found: the last character of each run stands by itself too. So each character
+    of a run begins a word, and one character alone can be searched as a beginning."""
     return _find_words(text, ends=True)
 
 
@@ -181,10 +177,8 @@ def likeliest[L: AskedLanguage](
 
 
 def any_of(phrases: Iterable[str], more: str | None = None) -> str:
-    """The pattern for any of some phrases, as whole words, or for what the pattern `more` finds.
-
-    `..` in a phrase is one to four words.
-    """
+    """The pattern for any of some phrases, as whole words, or for what the pattern `more` finds. `..` in a phrase
+    is one to four words."""
     alternatives: list[str] = []
     for phrase in phrases:
         escaped = r"\s+".join(map(re.escape, phrase.split()))

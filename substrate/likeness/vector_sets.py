@@ -75,10 +75,8 @@ class VectorSets(NamedTuple):
         return set_name(self.graph, role, 1 - self.generation if other else self.generation)
 
     async def nearest(self, search: Search) -> list[Near]:
-        """The nearest vectors, nearest first; none where the set is missing or cannot be used.
-
-        `NOTHREAD`: a search takes less time than to start a thread.
-        """
+        """The nearest vectors, nearest first; none where the set is missing or cannot be used. `NOTHREAD`: a
+        search takes less time than to start a thread."""
         count = search.k + 1  # `WHOLE` may be among them
         try:
             explored = max(EXPLORED_AT_LEAST, count, min(EXPLORED_AT_MOST, search.held // HELD_FOR_EACH_EXPLORED))

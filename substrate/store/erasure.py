@@ -76,8 +76,7 @@ LINK_AUTHORS_OF_EPISODE: Final = Query(
 """The greatest internal id of a page, and the authors of its links from the episodes, empty for none."""
 
 LINKS_OF: Final = Query(
-    "erase_links_of",
-    f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
+    "erase_links_of", f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id"
 )
 """Ids of the next links: their receipts are erased before the links."""
 
@@ -142,8 +141,7 @@ ERASE_BARE_TAGS: Final = Query(
 )
 
 OF_EPISODE: Final = Query(
-    "erase_of_episode",
-    "MATCH (n:ConsciousnessNode) WHERE n.episode_id = $episode WITH n LIMIT $rows RETURN n.id",
+    "erase_of_episode", "MATCH (n:ConsciousnessNode) WHERE n.episode_id = $episode WITH n LIMIT $rows RETURN n.id"
 )
 
 REST_OF_EPISODE: Final = Query(
@@ -240,10 +238,8 @@ async def read_newest_texts(graph: Graph) -> list[tuple[str, str]]:
 
 
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
-    """Return the authors of all records of a memory or an episode, past ones too; None for those without one.
-
-    Of an episode also those of its links: anybody may name it in a memory, and they go with it.
-    """
+    """Return the authors of all records of a memory or an episode, past ones too; None for those without one. Of
+    an episode also those of its links: anybody may name it in a memory, and they go with it."""
     query = AUTHORS_OF_EPISODE if of_episode else AUTHORS
     found = {author for [author] in await graph.read(query, ids=[target_id])}
     after: int | None = -1 if of_episode else None
@@ -389,10 +385,8 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
 
 
 async def erase_names_of_nothing(graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
-    """Erase the memories that were only made of names in erased texts; returns the number of each kind.
-
-    A repeated call finishes an interrupted one.
-    """
+    """Erase the memories that were only made of names in erased texts; returns the number of each kind. A repeated
+    call finishes an interrupted one."""
     unnamed: list[str] = []
     after = -1
     while page := await graph.read(NAMES_OF_NOTHING, rows=PAST_RECORDS_A_PAGE, after=after):
@@ -507,10 +501,8 @@ def _without_targets(notes: Mapping[str, ErasureNote]) -> list[Command]:
 
 
 async def delete_noted_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
-    """Delete a graph, and the targets of its notes in the same transaction.
-
-    So a process that finishes the erasure later never deletes a newer graph of the same name.
-    """
+    """Delete a graph, and the targets of its notes in the same transaction. So a process that finishes the erasure
+    later never deletes a newer graph of the same name."""
     await graph.connection.command("INCR", DELETIONS)
     while True:
         async with graph.connection.watched([UNFINISHED]) as unchanged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -75,10 +75,8 @@ async def read_links_on_mind(
 
 
 class FeltMemory(NamedTuple):
-    """What a memory says of its citizen's state. `emotions` by normal name; `work`: the resolution state.
-
-    `unset`: the fields that its writer left out.
-    """
+    """What a memory says of its citizen's state. `emotions` by normal name; `work`: the resolution state. `unset`:
+    the fields that its writer left out."""
 
     memory_id: str
     valid_at: Instant
@@ -100,12 +98,9 @@ async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory
 
 
 def _newest_first(rows: Sequence[Row]) -> list[FeltMemory]:
-    memories = [_felt_memory(*row) for row in rows]
+    memories: list[FeltMemory] = []
+    for memory_id, valid_at, emotions, energy, goal, work, speaker, unset in rows:
+        felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
+        left_out = frozenset((unset or "").split(","))
+        memories.append(FeltMemory(memory_id, valid_at, felt, float(energy), goal, work, speaker, left_out))
     return sorted(memories, key=lambda memory: (-memory.valid_at, memory.memory_id))[:MOST]
-
-
-def _felt_memory(memory_id: str, valid_at: Instant, emotions: str | None, energy: Any, *rest: Any) -> FeltMemory:
-    goal, work, speaker, unset = rest
-    felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-    left_out = frozenset((unset or "").split(","))
-    return FeltMemory(memory_id, valid_at, felt, float(energy), goal, work, speaker, left_out)

@@ -42,9 +42,8 @@ NOTHING_READ: Final[Mapping[RecordName, Row]] = {}
 async def read_memories(
     graph: Graph, names: Iterable[RecordName], *, keep: bool = True
 ) -> Mapping[RecordName, Record]:
-    """The records of these memories. One that was closed since its name was read is as it is now; an erased one
-    is not there. Without `keep`, what was not kept before is not kept afterwards.
-    """
+    """The records of these memories. One that was closed since its name was read is as it is now; an erased one is
+    not there. Without `keep`, what was not kept before is not kept afterwards."""
     wanted = dict.fromkeys(names)
     found = graph.records.find(wanted)
     if len(found) < len(wanted):
@@ -87,9 +86,7 @@ async def read_links(
     keep: bool = True,
 ) -> Mapping[RecordName, Record]:
     """The records of these links, given with the ids of their ends, without what was closed or erased since.
-
-    `read`: rows of links that were read just now. `keep`: as for memories.
-    """
+    `read`: rows of links that were read just now. `keep`: as for memories."""
     records = graph.records
     make = records.link if keep else Record
     found = records.find(ends)

@@ -13,7 +13,7 @@ graphs, so it reveals no citizen, and forgets them after a day.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -88,9 +88,7 @@ class Taken(NamedTuple):
 
 class Holder(NamedTuple):
     """One that may hold the lease: a name that no other has, and what people read of it, such as `serve, pid 7`.
-
-    `seconds`: after that time without a renewal the lease is free. An `urgent` holder asks another to give way.
-    """
+    `seconds`: after that time without a renewal the lease is free. An `urgent` holder asks another to give way."""
 
     name: str
     says: str
@@ -216,14 +214,9 @@ async def note_requests(connection: Connection, graphs: Iterable[str]) -> None:
 async def last_requests(connection: Connection, since: Instant) -> dict[str, Instant]:
     """By digest: the last request to each graph, of those since then."""
     pairs: Any = await connection.command("ZRANGE", REQUESTS, since // 1000, "+inf", "BYSCORE", "WITHSCORES")
-    return {str(name): int(float(at)) * 1000 for name, at in _pairs(pairs)}
-
-
-def _pairs(reply: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """The members with their scores: the client returns pairs, or one flat list."""
-    if reply and not isinstance(reply[0], (tuple, list)):
-        return list(zip(reply[::2], reply[1::2], strict=True))
-    return reply
+    if pairs and not isinstance(pairs[0], (tuple, list)):  # the client returns pairs, or one flat list
+        pairs = zip(pairs[::2], pairs[1::2], strict=True)
+    return {str(name): int(float(at)) * 1000 for name, at in pairs}
 
 
 async def read_own(graph: Graph) -> StoredOwn:

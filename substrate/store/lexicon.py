@@ -79,10 +79,7 @@ def _look_up_alone(label: str, kind: str) -> str:
     return f"{words} UNION ALL {each_alone('sounds', 'sound', _find_names(label))}"
 
 
-_NOW: Final = Query(
-    "lexicon_now",
-    f"{_STATE} UNION ALL {_SIZES} {_look_up('ConsciousnessNode', 'word')}",
-)
+_NOW: Final = Query("lexicon_now", f"{_STATE} UNION ALL {_SIZES} {_look_up('ConsciousnessNode', 'word')}")
 _THEN: Final = Query("lexicon_then", f"{_NOW.body} {_look_up('PastVersion', 'past_word')}")
 _NOW_ALONE: Final = Query("lexicon_now_alone", _look_up_alone("ConsciousnessNode", "word"))
 _THEN_ALONE: Final = Query(
@@ -102,10 +99,8 @@ class NamedMemory(NamedTuple):
 
 
 class LexiconRows(NamedTuple):
-    """The answer of a graph. `records` and `past_records`: how many hold each word, up to `DOCUMENT_CAP`.
-
-    A memory may have many past records, and one memory may be named twice.
-    """
+    """The answer of a graph. `records` and `past_records`: how many hold each word, up to `DOCUMENT_CAP`. A memory
+    may have many past records, and one memory may be named twice."""
 
     memories: int
     traces: int
@@ -122,10 +117,8 @@ _KEPT_BYTES: Final = 300
 
 
 class _Answer(NamedTuple):
-    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found.
-
-    `cut`: the words and queries that found as much as their limit.
-    """
+    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found. `cut`:
+    the words and queries that found as much as their limit."""
 
     sizes: dict[str, int]
     counts: dict[str, dict[str, int]]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant
-from substrate.connection.kept import GraphRecords, GraphState, Reads, RecordName, name_of
+from substrate.connection.kept import GraphState, Reads, RecordName, name_of
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import (
@@ -114,10 +114,8 @@ class NearLink(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """The links of a memory that hold at `at` or later, strongest first; `held`: how many it has in all.
-
-    Without `whole` only the strongest of them, or none where only their number was asked for.
-    """
+    """The links of a memory that hold at `at` or later, strongest first; `held`: how many it has in all. Without
+    `whole` only the strongest of them, or none where only their number was asked for."""
 
     at: Instant
     held: int
@@ -165,10 +163,8 @@ class Neighbours:
         self.rows: dict[RecordName, Row] = {}
 
     async def read(self, ids: Sequence[str], wanted: int, few: int | None = None) -> Mapping[str, Neighbourhood]:
-        """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now.
-
-        `few`: where the graph is large, of those that a question follows no more than this many are read.
-        """
+        """The neighbourhoods of these memories: of each at least its first `wanted` links that hold now. `few`:
+        where the graph is large, of those that a question follows no more than this many are read."""
         lacking = [name for name in dict.fromkeys(ids) if self._find(name) is None]
         if lacking:
             await self._read(lacking, few if self._is_large else None)
@@ -249,9 +245,7 @@ class Neighbours:
 
     def _near_link(self, row: Row) -> NearLink:
         """What the present shows is open. The record of the link is kept too, to be shown when it is followed.
-
-        Where no more records have room, only those are kept that are followed: most never are.
-        """
+        Where no more records have room, only those are kept that are followed: most never are."""
         start, source = row[1], row[2]
         other, version, created, long, valid, invalid = row[_LINK_END:]
         link = row[_LINK_START:_LINK_END]
@@ -267,8 +261,6 @@ class Neighbours:
 
 _JOINED_BYTES: Final = 500
 _NAMES: Final = Query("vector_names_now", named_vectors_now(findable("s")))
-
-type _Vector = tuple[str, str]
 
 
 class _Joined(NamedTuple):
@@ -328,19 +320,16 @@ async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Seq
         return [each for each in joined if each is not None]
     rows = await graph.read(NOW.nearest, **_values_of_join(values, lacking))
     records = graph.records
-    found = dict(_joined(row, records, now) for row in rows if row[0] == "near")
+    found: dict[tuple[str, str], _Joined] = {}
+    for kind_of_row, digest, speaker, *columns in rows:
+        if kind_of_row == "near":  # the record is kept too: it is shown if it is near enough
+            memory = records.memory(columns).row
+            name = name_of("memory", memory)
+            valid, invalid = memory[NODE_PLACE["valid_at"]], memory[NODE_PLACE["invalid_at"]]
+            found[name.id, digest or ""] = _Joined(now, name[1:], valid, invalid, speaker)
     same = reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})
     if same and kind is not None:
         for owner, key, _ in lacking:
             reads.keep((kind, key), found.get((owner, key), _Joined(now)), _JOINED_BYTES, about=owner)
     pairs = zip(near, joined, strict=True)
     return [kept or found.get((one.owner, one.key), _Joined(now)) for one, kept in pairs]
-
-
-def _joined(row: Row, records: GraphRecords, now: Instant) -> tuple[_Vector, _Joined]:
-    """The vector of a row, and what it belongs to. The record is kept too: it is shown if it is near enough."""
-    _, digest, speaker, *columns = row
-    memory = records.memory(columns).row
-    name = name_of("memory", memory)
-    valid, invalid = memory[NODE_PLACE["valid_at"]], memory[NODE_PLACE["invalid_at"]]
-    return (name.id, digest or ""), _Joined(now, name[1:], valid, invalid, speaker)

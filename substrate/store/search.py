@@ -377,10 +377,8 @@ THIN_NAME: Final = 2
 
 
 class FoundRow(list[Any]):
-    """A row of a query with the kept records that it was made of; `link` is None in a row of a start.
-
-    `first`: the columns before `LINK_START`.
-    """
+    """A row of a query with the kept records that it was made of; `link` is None in a row of a start. `first`: the
+    columns before `LINK_START`."""
 
     __slots__ = ("link", "memory")
 

@@ -54,10 +54,8 @@ async def read_for_state[T](
     *,
     make: Callable[[Sequence[Row]], T],
 ) -> T:
-    """What is made of the rows of a query; `key` names the query and all of its `values` but moments.
-
-    The same value answers others too: nobody may change it. Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """What is made of the rows of a query; `key` names the query and all of its `values` but moments. The same
+    value answers others too: nobody may change it. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
     at = values["valid_from"]
     kept: _Kept[T] | None = None if target.past else target.reads.get(key)
     if kept is not None and await holds_still(target, kept.at, at):
@@ -73,9 +71,7 @@ async def read_each_for_state(
     target: GraphTarget, kind: str, query: Query, values: Mapping[str, Any], *, ids: Sequence[str]
 ) -> dict[str, Sequence[Row]]:
     """By id, the rows of a query on the memories `$ids`, whose first column is the id; it gets those not kept.
-
-    `kind` names the query and all of its `values` but moments. Raises as `read_for_state`.
-    """
+    `kind` names the query and all of its `values` but moments. Raises as `read_for_state`."""
     at = values["valid_from"]
     found: dict[str, Sequence[Row]] = {}
     for name in () if target.past else ids:

@@ -169,9 +169,7 @@ type Names = frozenset[tuple[str, str]]
 
 class Moving(NamedTuple):
     """The memories whose vectors may be past after the statement, and the marks of their vectors before it.
-
-    `vectors`: those to be kept, or marked, with the statement.
-    """
+    `vectors`: those to be kept, or marked, with the statement."""
 
     ids: Sequence[str] = ()
     marks: Mapping[str, str] = MappingProxyType({})
@@ -204,10 +202,8 @@ async def _prepare(graph: Graph, expected: ExpectedState, changed: TransactionRo
 
 
 async def _finish(graph: Graph, moving: Moving) -> None:
-    """Take the marks of those vectors away that the statement, which was carried out, made past.
-
-    What the engine does not answer in time is left to the sweep: the commands are stored.
-    """
+    """Take the marks of those vectors away that the statement, which was carried out, made past. What the engine
+    does not answer in time is left to the sweep: the commands are stored."""
     with suppress(Unavailable):
         if moving.marks:
             present = {join_name(*name) for name in await _present(graph, moving.ids)}

@@ -182,10 +182,8 @@ class RepairMark(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """A memory of a page. `fields` are as the engine returned them: times and version are unchecked.
-
-    `deep` has the stored texts of maps that may be nested too deeply.
-    """
+    """A memory of a page. `fields` are as the engine returned them: times and version are unchecked. `deep` has
+    the stored texts of maps that may be nested too deeply."""
 
     internal_id: int
     felt_as_numbers: bool
@@ -380,10 +378,8 @@ async def re_embed(
 async def revise_link(
     graph: Graph, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], mark: RepairMark
 ) -> bool:
-    """Close a link's record and open one for each map of changes. False when the record has changed since.
-
-    `link` has id, source_id, target_id and seen (the record's transaction time).
-    """
+    """Close a link's record and open one for each map of changes. False when the record has changed since. `link`
+    has id, source_id, target_id and seen (the record's transaction time)."""
     changes = list(map(dict, opened))
     ends = (change.get("invalid_at", END_OF_TIME) for change in changes)
     values = {"opened": changes, "changes_until": max((changes_until(0, end, mark.at) for end in ends), default=0)}
@@ -391,8 +387,6 @@ async def revise_link(
 
 
 async def close_record(graph: Graph, record: Mapping[str, Any], mark: RepairMark) -> bool:
-    """Close a past version that was left open. False when it has changed since.
-
-    `record` has id, version, seen (its transaction time) and replaced_at (the moment at which it is closed).
-    """
+    """Close a past version that was left open. False when it has changed since. `record` has id, version, seen
+    (its transaction time) and replaced_at (the moment at which it is closed)."""
     return bool(await graph.write(CLOSE_RECORD, **record, **mark.parameters()))

@@ -156,10 +156,8 @@ def _strongest(start: str, link: str, other: str, cap: str) -> str:
 
 
 def _held(time: _Time, carried: str, other: str) -> str:
-    """Keep the rows whose memory `other` has a record in the scope; the present has seen to that by `there`.
-
-    What has none must not take the place of another among the strongest.
-    """
+    """Keep the rows whose memory `other` has a record in the scope; the present has seen to that by `there`. What
+    has none must not take the place of another among the strongest."""
     if time.link == "LINK":
         return ""
     return (

@@ -60,13 +60,6 @@ class _Block(NamedTuple):
     tasks: list[re.Match[str]]
 
 
-class _Note(NamedTuple):
-    """A document without its mentions, and its text without code, in which links are searched."""
-
-    document: Document
-    prose: str
-
-
 def parse(files: FileSet) -> ParsedFiles:
     """Parse all files to one notebook.
 
@@ -77,12 +70,12 @@ def parse(files: FileSet) -> ParsedFiles:
     if files.citizen_id is None:
         raise fault(FORM, files.name, "", "has no owner: name a citizen")
     warnings: list[str] = []
-    notes: list[_Note] = []
+    notes: list[tuple[Document, str]] = []
     for file in sorted(files.files, key=lambda file: file.name):
         reader = Reader(FORM, file.name)
         notes.append(_read_note(reader, file))
         warnings += reader.notes()
-    paths = _paths_by_name([note.document for note in notes])
+    paths = _paths_by_name([document for document, _ in notes])
     documents = []
     for document, prose in notes:
         links = [(name.strip(), name.strip().lower()) for name in _WIKILINK.findall(prose)]
@@ -100,7 +93,8 @@ def parse(files: FileSet) -> ParsedFiles:
     return ParsedFiles((Notebook(files.name, files.citizen_id, tuple(documents)),), tuple(warnings))
 
 
-def _read_note(reader: Reader, file: File) -> _Note:
+def _read_note(reader: Reader, file: File) -> tuple[Document, str]:
+    """Return the note without its mentions, and its text without code, in which links are searched."""
     text = reader.text(file.text, "", limit=len(file.text)).replace("\r\n", "\n")
     if not text.strip():
         reader.fail("", "is empty")
@@ -130,7 +124,7 @@ def _read_note(reader: Reader, file: File) -> _Note:
         modified=file.modified,
         author=reader.name(", ".join(authors), "front matter, author")[:200] if any(authors) else None,
     )
-    return _Note(document, "\n".join(line for block in blocks for line in _prose_of(block)))
+    return document, "\n".join(line for block in blocks for line in _prose_of(block))
 
 
 def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
@@ -138,26 +132,19 @@ def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
     return next((fields[name] for name in names if fields.get(name)), ())
 
 
-class _FrontMatter(NamedTuple):
-    """The fields between two `---` at the top, the text below, and the number of its first line."""
+def _front_matter(text: str) -> tuple[dict[str, list[str]], str, int]:
+    """Return the fields between two `---` at the top, the text below, and the number of its first line.
 
-    fields: dict[str, list[str]]
-    body: str
-    first_line: int
-
-
-def _front_matter(text: str) -> _FrontMatter:
-    """Read `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys are changed to lower case.
-
-    It is not read as YAML, because notes contain `tags: #idea`, which is empty in YAML, and
-    `title: Standup: Monday`, which is an error in YAML.
+    Fields are `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys are changed to lower case. It
+    is not read as YAML, because notes contain `tags: #idea`, which is empty in YAML, and `title: Standup:
+    Monday`, which is an error in YAML.
     """
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
-        return _FrontMatter({}, text, 1)
+        return {}, text, 1
     end = next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
     if end is None:
-        return _FrontMatter({}, text, 1)
+        return {}, text, 1
     fields: dict[str, list[str]] = {}
     values: list[str] = []
     for line in lines[1:end]:
@@ -166,7 +153,7 @@ def _front_matter(text: str) -> _FrontMatter:
             values += _values(_COMMENT.sub("", field[2] or ""))
         elif item := _ITEM.match(line):
             values += _values(_COMMENT.sub("", item[1]))
-    return _FrontMatter(fields, "\n".join(lines[end + 1 :]), end + 2)
+    return fields, "\n".join(lines[end + 1 :]), end + 2
 
 
 def _values(text: str) -> list[str]:

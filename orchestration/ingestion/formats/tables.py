@@ -227,7 +227,6 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
 
 
 def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
-    """Parse each row to a memory."""
     citizen_id = reader.owner(files.citizen_id)
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()

@@ -186,7 +186,6 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
 
 
 def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
-    """Return the local time of a message."""
     head = entry.head
     hour, half = int(head["hour"]), (head["half"] or "").lower()
     if half:

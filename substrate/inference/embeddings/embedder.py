@@ -27,10 +27,8 @@ NO_MODEL: Final = "none"
 
 
 class EmbeddingModel(Protocol):
-    """What `Embedder` asks of a model: a part of LlamaIndex's `BaseEmbedding`, so that each such class is one.
-
-    It is written down here because importing LlamaIndex takes longer than a question to a small store.
-    """
+    """What `Embedder` asks of a model: a part of LlamaIndex's `BaseEmbedding`, so that each such class is one. It
+    is written down here because importing LlamaIndex takes longer than a question to a small store."""
 
     embed_batch_size: int
 
@@ -206,9 +204,7 @@ class Embedder:
 
 class NoEmbedder(Embedder):
     """Used when no model is configured: every vector is empty, and empty vectors are never stored or searched.
-
-    Memories are then found by words, names, links and emotions. No library of a model is loaded.
-    """
+    Memories are then found by words, names, links and emotions. No library of a model is loaded."""
 
     def __init__(self) -> None:
         self.model = NO_MODEL

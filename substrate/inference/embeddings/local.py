@@ -100,10 +100,8 @@ _open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionar
 
 
 def open_model(settings: EmbeddingSettings) -> Embedder:
-    """Open the local model; its ONNX file is cached in `settings.cache`. Raises Fault as `LocalMiniLM` does.
-
-    All embedders of a process share one model, which takes about 80 MB.
-    """
+    """Open the local model; its ONNX file is cached in `settings.cache`. Raises Fault as `LocalMiniLM` does. All
+    embedders of a process share one model, which takes about 80 MB."""
     model = _open_models.get(settings.cache)
     if model is None:
         model = _open_models[settings.cache] = LocalMiniLM(settings.cache)

@@ -81,10 +81,8 @@ def _first_count(counts: Mapping[str, Any], names: Sequence[str]) -> int | None:
 
 
 class LanguageModel:
-    """Asks a LlamaIndex `LLM` for values of pydantic classes, within a deadline, and counts the tokens.
-
-    `prices` and `question_seconds` are settings; `provider` names the server in messages, without secrets.
-    """
+    """Asks a LlamaIndex `LLM` for values of pydantic classes, within a deadline, and counts the tokens. `prices`
+    and `question_seconds` are settings; `provider` names the server in messages, without secrets."""
 
     def __init__(
         self, model: str, provider: str, send: Send, close: Callable[[], Awaitable[None]] | None = None

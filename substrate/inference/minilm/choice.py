@@ -50,10 +50,8 @@ class Choice:
 
 
 def choose(cache: Path, runtime: str, trial: Trial) -> Choice:
-    """Return the kept choice of this machine, else make the trial and keep its result in `cache`.
-
-    `runtime` is the version of ONNX Runtime.
-    """
+    """Return the kept choice of this machine, else make the trial and keep its result in `cache`. `runtime` is the
+    version of ONNX Runtime."""
     facts = read_cpu_facts()
     path = cache / f"all-MiniLM-L6-v2-choice-{machine(facts, runtime)}.json"
     kept = _read(path)
@@ -88,16 +86,7 @@ def read_cpu_facts() -> str:
         first = CPU_FACTS.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     except OSError:
         return ""
-    changing = (
-        "cpu MHz",
-        "bogomips",
-        "BogoMIPS",
-        "processor",
-        "core id",
-        "apicid",
-        "initial apicid",
-        "physical id",
-    )
+    changing = tuple("cpu MHz,bogomips,BogoMIPS,processor,core id,apicid,initial apicid,physical id".split(","))
     return "\n".join(line for line in first.splitlines() if not line.startswith(changing))
 
 

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from api.cli.demo_story import FILES
+from api.cli.demo import FILES
 from schemas.errors import Fault
 from scripts import carried
 from substrate.inference.embeddings.local import LocalMiniLM
