@@ -44,8 +44,8 @@ from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.writing.copy_erasure import erase
 from orchestration.writing.erasure import erase_memories
+from orchestration.writing.erasure import erase_naming_copies as erase
 from schemas.commands import (
     Erase,
     EraseCitizen,

@@ -23,8 +23,8 @@ from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
-from substrate.inference.embeddings.embedder import Embedder
-from substrate.inference.language.model import LanguageModel
+from substrate.inference.embeddings import Embedder
+from substrate.inference.language import LanguageModel
 from substrate.inference.rerankers import Reranker
 from substrate.store.stream_notes import NoteBuffer
 

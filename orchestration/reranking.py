@@ -30,7 +30,7 @@ from orchestration.ranking.relevance import lexical_text
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.intention import Rerank
 from schemas.language_model import ModelCall
-from substrate.inference.language.model import Message, ModelRequest
+from substrate.inference.language import Message, ModelRequest
 from substrate.language.text import stems
 
 RERANKED: Final = 30

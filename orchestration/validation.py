@@ -9,13 +9,17 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from orchestration.traversal.graph import NOTHING_KEPT, KeptValues
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, ResolutionState, Source
-from schemas.validation import (
+from schemas.memory import (
     CONDITIONAL,
     IMPORTANT,
     REQUIRED,
+    ConsciousnessNode,
+    ConsciousnessRelationship,
     Grade,
+    GraphKey,
     MetadataValidationReport,
+    ResolutionState,
+    Source,
     ValidationResult,
 )
 

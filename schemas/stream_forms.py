@@ -11,11 +11,14 @@ from pydantic import Field, RootModel
 from schemas.base import Frozen
 from schemas.intention import Part
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
-from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, StreamFrame
-from schemas.stream_parts import (
+from schemas.stream import (
+    ActivationTiers,
+    ConsciousnessLevelResults,
+    ConsciousnessStream,
     GraphEdge,
     GraphFigures,
     GraphNode,
+    StreamFrame,
     Tier,
     TraversalGraph,
     activation_score,

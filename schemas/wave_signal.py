@@ -23,7 +23,7 @@ from schemas.base import (
     rewrite_map_schema,
 )
 from schemas.collectives import AsksGraphs
-from schemas.commands.links import RelationType
+from schemas.commands import RelationType
 from schemas.intention import ALL_LEVELS, Filtered, Plural, Rerank
 from schemas.language_model import ModelCall
 from schemas.memory import Abstraction, ConsciousnessNode, Level

@@ -108,11 +108,9 @@ def held_at(open_records: OpenRecords, moment: Instant) -> Record:
 
 
 def named_portion(open_records: OpenRecords, portion: Period) -> Period:
-    """Return the portion after checking that something is known in all of it.
-
-    A portion without an end reaches to the end of what is known. Raises ValueError when the portion is empty, when
-    nothing is known at its beginning, or when it has an end and nothing is known at some time in it.
-    """
+    """Return the portion after checking that something is known in all of it. A portion without an end reaches to
+    the end of what is known. Raises ValueError when the portion is empty, when nothing is known at its beginning,
+    or when it has an end and nothing is known at some time in it."""
     if portion.end <= portion.start:
         raise ValueError("the portion of valid time is empty: valid_to must lie after valid_from")
     within = [record for record in open_records if record.valid.overlaps(portion)]
@@ -168,11 +166,9 @@ class RewriteContext:
 
 
 def rewrite(open_records: OpenRecords, portion: Period, revise: Revise, context: RewriteContext) -> Change:
-    """Replace the content of each record in the portion by what `revise` returns for it.
-
-    Outside of the portion the old content continues in a record of its own. A record stays untouched when `revise`
-    returns its content unchanged (the same object).
-    """
+    """Replace the content of each record in the portion by what `revise` returns for it. Outside of the portion
+    the old content continues in a record of its own. A record stays untouched when `revise` returns its content
+    unchanged (the same object)."""
     touched = [
         (record, content)
         for record in open_records
@@ -285,11 +281,9 @@ def _reopen(records: Iterable[Record], at: Instant, last_version: int) -> tuple[
 
 
 def go_back(records: Sequence[Record], since: Instant, at: Instant, last_version: int) -> Change:
-    """Take back every change known from `since` on: what was believed just before it is believed again.
-
-    `records` are all records of the identity. What such a record says already stays open. Raises ValueError when
-    nothing was known before.
-    """
+    """Take back every change known from `since` on: what was believed just before it is believed again. `records`
+    are all records of the identity. What such a record says already stays open. Raises ValueError when nothing was
+    known before."""
     before = known_before(records, since)
     if not before:
         raise ValueError("nothing was changed since it was written")

@@ -21,7 +21,7 @@ from api.runtime.runtime import open_store
 from orchestration.features.registry import JOBS
 from orchestration.reranking import RERANKED
 from orchestration.upkeep.ordered_runs import check_names, describe_jobs
-from orchestration.upkeep.quality import read_series
+from orchestration.upkeep.sweep import read_series
 from orchestration.writing.receipts import CLOCK_AHEAD
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import UNREADABLE_REMEDY, level_of

@@ -9,7 +9,7 @@ import typer
 from api.cli import options, support
 from api.cli.program import option
 from api.runtime.runtime import Runtime
-from orchestration.writing.copy_erasure import erase
+from orchestration.writing.erasure import erase_naming_copies
 from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
@@ -90,4 +90,4 @@ def _describe(command: Erase) -> str:
 async def _erase(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     if isinstance(command, EraseMemory | EraseEpisode):
         command = command.with_writer(support.writer_of(command))
-    return await erase(command, runtime.deps, now, runtime.deps.directory)
+    return await erase_naming_copies(command, runtime.deps, now, runtime.deps.directory)

@@ -13,12 +13,10 @@ from api.cli import formatting
 from api.cli.support import MARGIN, Sheet
 from orchestration.assembly.budget import cut_to_room, reduced, stems_of
 from schemas.intention import RetrievalIntention
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.stream import LEVEL_NAMES, ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern, TemporalDissonance, TraversalPath
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, MetadataValidationReport
+from schemas.stream import LEVEL_NAMES, ConsciousnessStream, ResolutionPattern, TemporalDissonance, TraversalPath
 from schemas.temporal import ALL_KNOWN, TemporalMode, long_date
 from schemas.upkeep.offers import Offer
-from schemas.validation import MetadataValidationReport
 from substrate.inference import tokens
 
 FOCUS_CHARACTERS = 1500

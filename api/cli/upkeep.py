@@ -19,17 +19,26 @@ from orchestration.dependencies import Deps
 from orchestration.features.registry import JOBS
 from orchestration.upkeep import ordered_runs
 from orchestration.upkeep.findings import SEVERITY
-from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.reembedding import reembed_store
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Watch
+from orchestration.upkeep.sweep import read_quality, sweep_and_keep
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import UpkeepSettings
 from schemas.temporal import Instant
-from schemas.upkeep import Finding, Kind, ReembedReport, SweepAnswer, SweepReport, SweepRequest
-from schemas.upkeep.quality import MOST_SUMMARIES, QualityAnswer, QualitySeries
+from schemas.upkeep.findings import (
+    MOST_SUMMARIES,
+    Finding,
+    Kind,
+    QualityAnswer,
+    QualitySeries,
+    ReembedReport,
+    SweepAnswer,
+    SweepReport,
+    SweepRequest,
+)
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.language.text import count_of
 from substrate.store import lease, reader

@@ -22,10 +22,7 @@ from orchestration.features.sharing.values import Agreement, ContestRequest, Con
 from orchestration.features.situation.values import GivenStimulus, Situation, SituationRequest
 from orchestration.features.withholding.values import PoliciesAnswer, Policy, PolicyReach, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, SetPolicy
 from schemas.collectives import CollectivePage
-from schemas.commands.base import WriteReceipt
-from schemas.commands.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
-from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.commands.memories import Correct, Remember, Resolve, Retract, Supersede, Undo
+from schemas.commands import Correct, CorrectLink, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Relate, Remember, Resolve, ResolveLink, Retract, Supersede, SupersedeLink, Undo, UndoLink, Unrelate, WriteReceipt
 from schemas.intention import EmotionsMatch, Filters, Form, Part, Plurality, Prefer, QueryMode, Rerank, RetrievalIntention, StateBasedRetrieval
 from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
@@ -36,9 +33,8 @@ from schemas.responses import Alive, Intended, LinkHistory, LinkPage, MemoryHist
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import StreamAnswer, stream_of
 from schemas.temporal import TemporalMode
-from schemas.upkeep.findings import ApplyCommand, CloseRecord, ReEmbed, RepairOutcome, RepairRequest, RetractLink, ReviseLink, SweepAnswer, SweepRequest
+from schemas.upkeep.findings import ApplyCommand, CloseRecord, QualityAnswer, ReEmbed, RepairOutcome, RepairRequest, RetractLink, ReviseLink, SweepAnswer, SweepRequest
 from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
-from schemas.upkeep.quality import QualityAnswer
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer
 from schemas.wave_signal import Relation, Resonances, Resonate, Weights, WindowItem
 

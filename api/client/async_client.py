@@ -30,10 +30,9 @@ from api.client.transport import (
 from schemas.base import without_nulls
 from schemas.commands import Command
 from schemas.errors import InvalidRequest, Refused
-from schemas.memory import Level
+from schemas.memory import Level, ValidationResult
 from schemas.responses import EpisodeReport, HeardReport, IngestReport, ReceiptList
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
-from schemas.validation import ValidationResult
 
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""

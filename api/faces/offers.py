@@ -12,7 +12,7 @@ from api.request_parsing.erasures import erasure_of
 from api.runtime.runtime import Runtime
 from orchestration.features.offers import flow
 from orchestration.features.offers.rules import Whose
-from orchestration.writing import copy_erasure
+from orchestration.writing.erasure import erase_naming_copies
 from schemas.commands import ANY_COMMAND
 from schemas.errors import InvalidRequest
 from schemas.temporal import Instant
@@ -50,7 +50,7 @@ async def _answer(
     if offer.kind == "erase":
         wish = erasure_of(offer)
         signed = wish.with_writer(support.writer_of(wish))
-        report = await copy_erasure.erase(signed, deps, now, deps.directory)
+        report = await erase_naming_copies(signed, deps, now, deps.directory)
         return OfferOutcome(offer=offer, answer="take", erased=report)
     receipt = await flow.take(ANY_COMMAND.validate_python(offer.command), deps, now)
     if receipt.status == "refused":

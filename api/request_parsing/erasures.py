@@ -11,11 +11,18 @@ from api.request_parsing.etags import refuse_if_match
 from api.request_parsing.writes import WriteContext, with_command_id
 from api.security.permissions import REMEDY, Caller, shared_scope
 from orchestration.writing import erasure
-from orchestration.writing.copy_erasure import erase
 from schemas.base import Identifier, Request
 from schemas.collectives import GraphRequest
-from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Writer
-from schemas.commands.erasure import WITH_COPIES
+from schemas.commands import (
+    WITH_COPIES,
+    Erase,
+    EraseCitizen,
+    EraseCollective,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Writer,
+)
 from schemas.errors import Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
@@ -60,7 +67,7 @@ async def erase_and_report(
     if writing.ingestions is not None and not isinstance(command, EraseMemory):
         # What is being stored in the background would come back after it was erased.
         await writing.ingestions.forget(graph_name(graph, citizen_id), getattr(command, "episode_id", None))
-    report = await erase(command, deps, writing.now, deps.directory)
+    report = await erasure.erase_naming_copies(command, deps, writing.now, deps.directory)
     writing.caller.commands.append(report.command_id)
     return report
 

@@ -23,10 +23,9 @@ from orchestration.writing import atomic
 from schemas.base import Frozen, Identifier
 from schemas.commands import KINDS, ChangeCommand, Command, Relate, WriteReceipt, subject_of
 from schemas.errors import Forbidden, NotFound, PreconditionFailed
-from schemas.memory import graph_fields
+from schemas.memory import REQUIRED, graph_fields
 from schemas.responses import ReceiptList
 from schemas.temporal import Instant
-from schemas.validation import REQUIRED
 from substrate.store.transactions import COMMANDS_AT_MOST
 
 type Responses = dict[int | str, dict[str, Any]]

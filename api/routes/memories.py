@@ -57,7 +57,13 @@ from schemas.commands import (
     Unrelate,
     WriteReceipt,
 )
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, describe_unreadable
+from schemas.memory import (
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    Level,
+    ValidationResult,
+    describe_unreadable,
+)
 from schemas.operation import (
     ANY_KEY,
     COMMANDS,
@@ -70,7 +76,6 @@ from schemas.operation import (
     record_may,
 )
 from schemas.responses import LinkHistory, LinkPage, MemoryHistory, MemoryPage
-from schemas.validation import ValidationResult
 
 _IN_PATH: Final = ("id", "level", "command")
 

@@ -12,7 +12,7 @@ from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
 from orchestration.features.offers import flow as offers
 from orchestration.features.offers.rules import Whose
-from orchestration.writing import copy_erasure
+from orchestration.writing.erasure import erase_naming_copies
 from schemas.base import Identifier
 from schemas.commands import ANY_COMMAND
 from schemas.operation import Called, Operation, graph_may, group
@@ -35,7 +35,7 @@ async def answer_offer(
     offer = await offers.read_offer(offer_id, whose, deps, now)
     if offer.kind == "erase":
         wish = sign_erasure(erasure_of(offer), caller)
-        report = await copy_erasure.erase(wish, deps, now, deps.directory)
+        report = await erase_naming_copies(wish, deps, now, deps.directory)
         caller.commands.append(report.command_id)
         return OfferOutcome(offer=offer, answer="take", erased=report)
     command = caller.limit_source(ANY_COMMAND.validate_python(offer.command))

@@ -16,18 +16,25 @@ from api.telemetry.metrics import record_run
 from orchestration.features.registry import JOBS
 from orchestration.upkeep import ordered_runs
 from orchestration.upkeep.ordered_runs import Order, Reaches
-from orchestration.upkeep.quality import read_quality, sweep_and_keep
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.rounds import Pace
 from orchestration.upkeep.runner import Place, Watch, view
+from orchestration.upkeep.sweep import read_quality, sweep_and_keep
 from schemas.base import CitizenId
 from schemas.commands import Writer
 from schemas.errors import refusal_error
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, graph_key, level_of
 from schemas.operation import Asked, Called, Claim, May, Need, Operation, Standing, citizen_may, group
-from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
-from schemas.upkeep.quality import QualityAnswer, QualityRequest
+from schemas.upkeep.findings import (
+    ApplyCommand,
+    QualityAnswer,
+    QualityRequest,
+    RepairOutcome,
+    RepairRequest,
+    SweepAnswer,
+    SweepRequest,
+)
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.store import lease
 from substrate.store.runs import RunRecord

@@ -21,13 +21,13 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from api.runtime.runtime import Runtime
-from orchestration.upkeep.quality import read_last_summary
 from orchestration.upkeep.runner import Place
+from orchestration.upkeep.sweep import read_last_summary
 from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.memory import level_of
 from schemas.stream import ConsciousnessStream
-from schemas.upkeep.quality import QualitySummary
+from schemas.upkeep.findings import QualitySummary
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import free_bytes

@@ -87,7 +87,7 @@ class _Reader:
 
     def __init__(self, sentence: Sentence, names: Mapping[str, End], writer: End) -> None:
         self.sentence, self.language, self.words = sentence, sentence.language, sentence.words
-        self.texts = [token.text for token in sentence.tokens]
+        self.texts = sentence.texts
         self.leads = self.words["leads"] | self.words["people"]
         self.left_out = _Named(0, 0, writer, "subject")
         self.starts: dict[int, _Named] = {}

@@ -13,9 +13,8 @@ from orchestration.ranking.candidates import Key
 from schemas.intention import StreamRequest
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
 from schemas.mind.appetite import IntendRequest
-from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
+from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, GraphNode
 from schemas.stream_forms import all_memories, graph_node, moments_of
-from schemas.stream_parts import GraphNode
 from substrate.inference import tokens
 from substrate.language.text import query_words, stem, stems
 

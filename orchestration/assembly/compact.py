@@ -12,8 +12,7 @@ from orchestration.assembly.displayed_text import attribution, one_line
 from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern, TemporalDissonance
+from schemas.stream import ConsciousnessStream, ResolutionPattern, TemporalDissonance
 from schemas.temporal import long_date
 from schemas.upkeep.offers import Offer
 
@@ -197,7 +196,8 @@ def _tell_memories(
         if page.add(heading, _memory_line(node, ids=ids), keep=keep if told else 0):
             told.append(node)
             continue
-        cut = cut_to_room(node, page.left - keep, words, partial(_line_cost, page, heading, ids=ids))
+        cost = partial(_line_cost, page, heading, ids=ids)
+        cut = cut_to_room(node, page.left - keep, words, cost)
         line = _memory_line(cut, ids=ids)
         if told and not page.add(heading, line, keep=keep):
             break
@@ -242,7 +242,10 @@ def _memory_line(node: ConsciousnessNode, *, ids: bool) -> str:
     name, text = one_line(node.speaker or node.name), one_line(node.description)
     passage, shared_by = node.passage, filter(None, (LEVEL_WORDS[node.level], node.collective))
     part = f"characters {passage.start}–{passage.end} of {passage.length}" if passage else ""
-    remarks = [part, " ".join(shared_by), _whose(node)]
+    # Whose word it is, unless it is the citizen's own, or that of a speaker who is named.
+    spoken = node.source is Source.INGESTION and node.speaker
+    is_usual = node.level is Level.N1 and (spoken or node.source is Source.CITIZEN)
+    remarks = [part, " ".join(shared_by), "" if is_usual else attribution(node)]
     if node.resolution_state is not None:
         remarks.append(STATE_NAMES[node.resolution_state].lower())
     remarks += [
@@ -255,13 +258,6 @@ def _memory_line(node: ConsciousnessNode, *, ids: bool) -> str:
         name = ""
     told, remark = ": ".join(filter(None, (name, text))), _joined(remarks)
     return f"[{_day(node.valid_at)}] {told}{f' ({remark})' if remark else ''}"
-
-
-def _whose(node: ConsciousnessNode) -> str:
-    """Whose word it is, unless it is the citizen's own, or that of a speaker who is named."""
-    spoken = node.source is Source.INGESTION and node.speaker
-    is_usual = node.level is Level.N1 and (spoken or node.source is Source.CITIZEN)
-    return "" if is_usual else attribution(node)
 
 
 def _joined(remarks: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from orchestration.features.situation import feature as situation
 from orchestration.features.tagging import feature as tagging
 from orchestration.features.withholding import feature as withholding
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.quality import SweepJob
+from orchestration.upkeep.sweep import SweepJob
 
 FEATURES: Final = Features(
     (

@@ -10,10 +10,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.question.entity_prompt import MAX_KIND
+from orchestration.question.lexicon import MAX_KIND
 from schemas.base import Name
 from schemas.commands import RelationType
-from substrate.inference.language import model
+from substrate.inference import language as model
 from substrate.language.text import name_key
 from substrate.store.vocabulary import Vocabulary
 
@@ -73,11 +73,8 @@ class Message(NamedTuple):
     time: datetime | None
 
 
-class NamedThing(NamedTuple):
-    """The name and the type of one end of a fact."""
-
-    name: str
-    node_type: str
+type NamedThing = tuple[str, str]
+"""The name and the type of one end of a fact."""
 
 
 class Claim(NamedTuple):
@@ -143,9 +140,9 @@ def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
     if until is not None and (since is None or until <= since):
         raise ValueError("it ends before it begins")
     return Claim(
-        NamedThing(fact.subject.strip(), fact.subject_type),
+        (fact.subject.strip(), fact.subject_type),
         fact.relation,
-        NamedThing(fact.object.strip(), fact.object_type),
+        (fact.object.strip(), fact.object_type),
         fact.confidence,
         since,
         until,

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from orchestration.ingestion import places
 from orchestration.ingestion.arrangement import ahead_note, not_ahead
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.notebook import Document, Notebook
 from orchestration.ingestion.note_changes import (
-    Keeping,
     Planner,
     Shelf,
     StoredDocument,
@@ -44,20 +43,20 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
     dates = [document.date for document in notebook.documents]
-    kept = Keeping(everything=not settled.is_whole, paths=unread)
-    plan = Planner(settled.notebook, settled.matched, shelf, now=job.now).plan(kept)
+    plan = Planner(settled.notebook, settled.matched, shelf, now=job.now)
+    plan.plan(is_whole=settled.is_whole, unread=unread)
     for command in plan.unchanged:
         tally.count_command(command)
         tally.counts["duplicates"] += 1
     job.advance(len(plan.unchanged))
-    own = CommandFile(settled.notebook.id, notebook.citizen_id, plan.new, graph=notebook.graph)
+    own = CommandFile(settled.notebook.id, notebook.citizen_id, tuple(plan.new), graph=notebook.graph)
     if plan.new:
         await store(replace(own, command_id=settled.notebook.command_id), job, tally)
     if plan.changes or plan.links:
         await store(replace(own, entries=(*plan.changes, *plan.links)), job, tally)
     if job.origin is not None and settled.is_own:
         await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
-    return (*settled.notes, *plan.notes, *ahead_note(dates, "note", job.now))
+    return (*settled.notes, *plan.told.notes(), *ahead_note(dates, "note", job.now))
 
 
 async def file_rows(table: CommandFile, job: Job, tally: Tally) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from orchestration.identifiers import identifier
 from orchestration.ingestion.arrangement import Continuation, Heard, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
@@ -132,9 +132,12 @@ async def hear(
     async with job.deps.conversations.turn(episode.graph_name, episode.id):
         stored_before: dict[int, Heard] = {}
         for attempt in range(TRIES):
-            there = {place: one for place, one in enumerate(tried) if one.id and one.status != "refused"}
-            stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
-            found = {place: one.id or "" for place, one in there.items()}
+            found: dict[int, str] = {}
+            for place, one in enumerate(tried):
+                if one.id and one.status != "refused":
+                    found[place] = one.id
+                    if one.status == "stored":
+                        stored_before[place] = one
             plan = await _plan(episode, job, fewest=fewest, found=found)
             counted = Tally(persons=tally.persons)
             await store(plan.continuation, job, counted)

@@ -292,35 +292,12 @@ def free_ids(wanted: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
         yield free
 
 
-@dataclass(frozen=True, slots=True)
-class NotebookPlan:
-    """The commands of a notebook: what it holds for the first time, what it changes, and what is there already.
-
-    `links`: new links of notes that are stored; they may have been stored and ended before.
-    """
-
-    new: tuple[Command, ...]
-    changes: tuple[Command, ...]
-    links: tuple[Command, ...]
-    unchanged: tuple[Command, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """Which stored notes of the folder stay although they are not among the notes.
-
-    `everything`: the notes are only some of the folder. `paths`: files that are there and could not be read.
-    """
-
-    everything: bool = False
-    paths: Collection[str] = ()
-
-
 class Planner:
     """Decides what becomes of each part of the notes of a folder and of what is stored. `matched`: by path.
 
-    A note that is dated ahead of the clock holds from now on.
+    A note that is dated ahead of the clock holds from now on. `new`: commands of what is there for the first time;
+    `changes` of what is stored; `links`: new ones of stored notes, which may have been stored and ended before;
+    `unchanged`: what is there already.
     """
 
     def __init__(
@@ -337,7 +314,8 @@ class Planner:
         self.unchanged: list[Command] = []
         self.told = Telling()
 
-    def plan(self, kept: Keeping) -> NotebookPlan:
+    def plan(self, *, is_whole: bool, unread: Collection[str]) -> None:
+        """Decide. `is_whole`: the notes are all of the folder. `unread`: files that are there beside them."""
         wanted: set[str] = set()
         for part in self.notebook.parts():
             if isinstance(part.command, Remember):
@@ -348,16 +326,13 @@ class Planner:
                 wanted.add(link_id)
                 self._link(part, link_id)
         removed = self._remove_sections(wanted)
-        removed |= self._remove_documents(kept)
+        removed |= self._remove_documents(is_whole, unread)
         self.changes += self._ended_links(wanted, removed)
         for path, stored in self.matched.items():
             place = stored.place
             if place is not None and place != (self.notebook.id, path):
                 former = place.path if place.folder == self.notebook.id else f"{place.folder}/{place.path}"
                 self.told.moved.append(f"{former} is now {path}")
-        return NotebookPlan(
-            tuple(self.new), tuple(self.changes), tuple(self.links), tuple(self.unchanged), self.told.notes()
-        )
 
     def _ids(self, notebook: Notebook) -> Iterator[tuple[str, str]]:
         """The id of each memory by the id that its place gives it, where the two differ."""
@@ -474,15 +449,15 @@ class Planner:
             self.told.count(path, "closed", len(ended))
         return removed
 
-    def _remove_documents(self, kept: Keeping) -> set[str]:
+    def _remove_documents(self, is_whole: bool, unread: Collection[str]) -> set[str]:
         removed: set[str] = set()
         met = {stored.row.id for stored in self.matched.values()}
         own = (one for one in self.shelf.of_folder(self.notebook.id) if not one.gone and one.row.id not in met)
         for stored in own:
             path = stored.row.name if stored.place is None else stored.place.path
-            if any(path == left_out or path.startswith(f"{left_out}/") for left_out in kept.paths):
+            if any(path == left_out or path.startswith(f"{left_out}/") for left_out in unread):
                 continue
-            if kept.everything:
+            if not is_whole:
                 self.told.missing.append(path)
                 continue
             removed |= self._retract([stored.row, *stored.sections])

@@ -19,9 +19,8 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
-from orchestration.question.answer_kind import AnswerKind, gives_kind
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question
+from orchestration.question.reading import AnswerKind, Question, gives_kind
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_held

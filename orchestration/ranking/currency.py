@@ -12,8 +12,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from orchestration.question.answer_kind import AskedKind
-from orchestration.question.reading import ANSWERING, Question
+from orchestration.question.reading import ANSWERING, AskedKind, Question
 from orchestration.question.tense import Tense
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.changes import (
@@ -28,7 +27,7 @@ from orchestration.ranking.changes import (
     Whose,
     find_changes,
 )
-from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.consciousness_score import Score, places_of
 from orchestration.ranking.texts import Told, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
@@ -205,9 +204,8 @@ def places_by_currency(comparison: Comparison, keys: Sequence[Key], question: Qu
         return {}
     compared_keys = set(comparison.keys)
     order = order_by_currency(comparison, question.tense, raising=question.own)
-    speaking = (comparison.keys[place] for place in order)
-    placed = (next(speaking) if key in compared_keys else key for key in keys)
-    return {key: float(place) for place, key in enumerate(placed)}
+    speaking = map(comparison.keys.__getitem__, order)
+    return places_of(next(speaking) if key in compared_keys else key for key in keys)
 
 
 def _with_head(places: Sequence[int], head: Sequence[int]) -> list[int]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from orchestration.writing import records
 from orchestration.writing.passages import set_apart
 from schemas.errors import Conflict, Unavailable
-from schemas.upkeep import ReembedReport
+from schemas.upkeep.findings import ReembedReport
 from substrate.connection.pool import Connection
 from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph

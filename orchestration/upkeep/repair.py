@@ -14,7 +14,7 @@ from orchestration.writing.changes import lower_source
 from schemas.commands import Writer
 from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant
-from schemas.upkeep import (
+from schemas.upkeep.findings import (
     ApplyCommand,
     CloseRecord,
     ReEmbed,

@@ -13,7 +13,7 @@ import numpy as np
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.validation import Given, grade
 from orchestration.writing.records import SPOKEN_TYPES
-from schemas.validation import MetadataValidationReport, ValidationResult
+from schemas.memory import MetadataValidationReport, ValidationResult
 from substrate.language.text import normal_text, words
 
 MAX_EMOTION_CHARACTERS: Final = 40

@@ -17,15 +17,26 @@ import orjson
 from orchestration.appraisal.names import own_words
 from orchestration.mind.derived_state import is_own
 from orchestration.question.reading import ASKING
-from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.plurality import DAY, recency
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.consciousness_score import DAY, recency
+from orchestration.ranking.spreading import Identity
 from orchestration.ranking.times import SESSION_GAP
-from orchestration.waking.scoring import OTHER_PERSON_SHARE, WINDOW_DAYS, WakingState
+from orchestration.waking.scoring import (
+    OTHER_PERSON_SHARE,
+    WINDOW_DAYS,
+    CollectedAnswers,
+    WakingState,
+    discovery_energy,
+    is_like_now,
+    recency_weight,
+)
 from schemas.intention import QueryMode
-from schemas.memory import SOLVING, ResolutionState
+from schemas.memory import SOLVING, ResolutionState, graph_fields
+from schemas.stream import ResolutionPattern
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
 from substrate.language.text import stems
+from substrate.store.rows import shown_name
 from substrate.store.told import Earlier
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
@@ -234,14 +245,12 @@ def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
     """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
     channels = channels_of(waking)
     whole = sum(channel.weight for channel in channels)
-    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * _whose(told, waking)
+    speaker = (told.memory.get("speaker") or "").lower()
+    is_own = not speaker or speaker in ASKING or speaker == waking.citizen.lower()
+    whose = 1.0 if is_own else OTHER_PERSON_SHARE
+    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * whose
     parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
     return parts if sum(parts.values()) > 0.0 else {}
-
-
-def _whose(told: Told, waking: WakingState) -> float:
-    speaker = (told.memory.get("speaker") or "").lower()
-    return 1.0 if not speaker or speaker in ASKING or speaker == waking.citizen.lower() else OTHER_PERSON_SHARE
 
 
 def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told]) -> dict[Key, Mapping[str, float]]:
@@ -290,18 +299,22 @@ def read_told(
     it resolved.
     """
     told: list[_Placed] = []
+    relevance: dict[str, float] = {}
     for memory in filter(is_told, memories):
         begun = int(memory.get("valid_at"))
         first = earlier.get(memory.key[1])
         told.append(_Placed(memory, begun if first is None else min(begun, first.begun)))
+        relevance[memory.key[1]] = about.get(memory.key, 0.0)
     in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
-    resolved = _resolved((one.memory for one in told), about, solutions)
+    resolved: dict[str, float] = {}
+    for open_id, solved_id in solutions:
+        resolved[solved_id] = max(relevance.get(open_id, 0.0), resolved.get(solved_id, 0.0))
     found: dict[Key, Told] = {}
     for place, one in enumerate(in_time):
-        memory = one.memory
-        before = max(_passed_on(in_time, place, about), resolved.get(memory.key[1], 0.0))
-        was_open = memory.key[1] in earlier and earlier[memory.key[1]].was_open
-        found[memory.key] = _told(memory, about.get(memory.key, 0.0), before, was_open=was_open)
+        key, said = one.memory.key, _say(one.memory)
+        before = max(_passed_on(in_time, place, about), resolved.get(key[1], 0.0))
+        was_open = key[1] in earlier and earlier[key[1]].was_open
+        found[key] = Told(one.memory, about.get(key, 0.0), before, said.emotions, said.own, was_open)
     return found
 
 
@@ -324,24 +337,13 @@ def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float
     return max(shares, default=0.0)
 
 
-def _resolved(
-    told: Iterable[Candidate], about: Mapping[Key, float], solutions: Iterable[Solution]
-) -> dict[str, float]:
-    relevance = {memory.key[1]: about.get(memory.key, 0.0) for memory in told}
-    shares: dict[str, float] = {}
-    for solution in solutions:
-        share = relevance.get(solution.open_id, 0.0)
-        shares[solution.solved_id] = max(share, shares.get(solution.solved_id, 0.0))
-    return shares
-
-
-def _told(memory: Candidate, about: float, before: float, *, was_open: bool) -> Told:
+def _say(memory: Candidate) -> _Said:
     said: _Said | None = memory.derived.get("said")
     if said is None:
         emotions = memory.get("emotion_vector")
         felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
         said = memory.derived["said"] = _Said(felt, own_share(memory.get("description")))
-    return Told(memory, about, before, said.emotions, said.own, was_open)
+    return said
 
 
 class _Said(NamedTuple):
@@ -349,3 +351,162 @@ class _Said(NamedTuple):
 
     emotions: Mapping[str, float]
     own: float
+
+
+STEP_SHARE = 0.8
+"""A step gets the score of its resolution × this for each hop."""
+MAX_STEPS = 8
+"""At most this many steps in one pattern."""
+MAX_TOLD = 10
+"""At most this many patterns of what was told in plain words (003: at most 10 patterns)."""
+
+
+class ResolutionStep(NamedTuple):
+    """A step of a resolution; `hops` away from it: 1 or 2."""
+
+    memory: Candidate
+    hops: int
+
+
+class Neighbour(NamedTuple):
+    """A memory at the other end of a link. Sorts by the strength of the link, strongest first."""
+
+    minus_strength: float
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A blockage, the link to its resolution, the resolution, and the steps of the resolution."""
+
+    blockage: Candidate
+    link: CandidateLink
+    resolution: Candidate
+    steps: tuple[ResolutionStep, ...]
+
+
+def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
+    """The resolutions of these blockages among the candidates, each with its steps."""
+    memories = {key[:2]: memory for key, memory in candidates.memories.items()}
+    neighbours: dict[Identity, list[Neighbour]] = {}
+    for link in candidates.links.values():
+        strength = float(link.get("energy")) * float(link.get("confidence"))
+        for near, far in ((link.source, link.target), (link.target, link.source)):
+            neighbours.setdefault((link.graph_key, near), []).append(Neighbour(-strength, far))
+    wanted = {key[:2] for key in blockages}
+    resolutions = []
+    for link in candidates.links.values():
+        start, end = (link.graph_key, link.source), (link.graph_key, link.target)
+        if start in wanted and end in memories and _resolves(link):
+            steps = _steps(start, end, neighbours, memories)
+            resolutions.append(Resolution(memories[start], link, memories[end], steps))
+    return resolutions
+
+
+def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
+    """The resolutions: highest discovery energy × recency first; of equals those known as blocked."""
+    memories = collected.candidates.memories
+    blockages = [key for key, answer in collected.answers.items() if is_like_now(memories[key], answer, waking)]
+    return sorted(
+        find_resolutions(collected.candidates, blockages),
+        key=lambda resolution: (
+            -discovery_energy(resolution.blockage) * recency_weight(resolution.blockage.get("valid_at"), waking),
+            resolution.blockage.key[:2] not in collected.once_blocked,
+            -collected.answers[resolution.blockage.key].emotional,
+            resolution.blockage.key,
+            resolution.link.get("id"),
+        ),
+    )
+
+
+def told_resolutions(
+    told: Mapping[Key, Told], links: Iterable[CandidateLink], scores: Mapping[Key, float]
+) -> list[Resolution]:
+    """The resolutions of what was told in plain words, with the steps between; the best blockages first.
+
+    `scores`: those of the told memories that answer.
+    """
+    by_id = {key[:2]: one.memory for key, one in told.items() if key in scores}
+    resolutions = []
+    for link in links:
+        blockage, resolution = by_id.get((link.graph_key, link.source)), by_id.get((link.graph_key, link.target))
+        if blockage is not None and resolution is not None and _resolves(link):
+            steps = _told_steps(blockage, resolution, by_id.values())
+            resolutions.append(Resolution(blockage, link, resolution, steps))
+    best = sorted(resolutions, key=lambda one: (-scores[one.blockage.key], one.blockage.key, one.link.get("id")))
+    return best[:MAX_TOLD]
+
+
+def _told_steps(
+    blockage: Candidate, resolution: Candidate, memories: Iterable[Candidate]
+) -> tuple[ResolutionStep, ...]:
+    """What was decided, done and learned in the same conversation between the two, in the order of time."""
+    begun, ended = blockage.get("valid_at"), resolution.get("valid_at")
+    steps: list[ResolutionStep] = []
+    for memory in sorted(memories, key=lambda memory: (memory.get("valid_at"), memory.key)):
+        is_between = begun < memory.get("valid_at") < ended
+        if is_between and memory.get("episode_id") == blockage.get("episode_id") and _is_step(memory):
+            steps.append(ResolutionStep(memory, 1))
+    return tuple(steps[-MAX_STEPS:])
+
+
+def _resolves(link: CandidateLink) -> bool:
+    return bool(link.get("relation_type") == "RESOLVED_BY" and link.get("resolution_state") == "resolved")
+
+
+def _steps(
+    blockage: Identity,
+    resolution: Identity,
+    neighbours: Mapping[Identity, Sequence[Neighbour]],
+    memories: Mapping[Identity, Candidate],
+) -> tuple[ResolutionStep, ...]:
+    """The steps of a resolution: fewest hops first, then strongest links; no path goes through the blockage."""
+    level = resolution[0]
+    seen, ring = {blockage, resolution}, [resolution]
+    steps: list[ResolutionStep] = []
+    for hops in (1, 2):
+        reached = sorted(neighbour for identity in ring for neighbour in neighbours.get(identity, ()))
+        ring = []
+        for identity in dict.fromkeys((level, neighbour.memory_id) for neighbour in reached):
+            if identity not in seen and identity in memories:
+                seen.add(identity)
+                ring.append(identity)
+                if _is_step(memories[identity]):
+                    steps.append(ResolutionStep(memories[identity], hops))
+    return tuple(steps[:MAX_STEPS])
+
+
+def _is_step(memory: Candidate) -> bool:
+    """A turn is a step by what it tells, any other memory by its type."""
+    return memory.get("step" if memory.get("node_type") == "Turn" else "node_type") in SOLVING
+
+
+def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:
+    """A resolution as the stream shows it. `emotional_likeness`: of its blockage to the present state."""
+    steps = [step.memory for step in resolution.steps]
+    return ResolutionPattern(
+        **graph_fields(resolution.link.graph_key),
+        blockage_id=resolution.link.source,
+        blockage=_shown_name(resolution.blockage),
+        resolution_id=resolution.link.target,
+        resolution=_shown_name(resolution.resolution),
+        steps=tuple(map(_shown_name, steps)),
+        step_ids=tuple(step.get("id") for step in steps),
+        link_id=resolution.link.get("id"),
+        emotional_likeness=round(emotional_likeness, 6),
+        discovery_energy=discovery_energy(resolution.blockage),
+    )
+
+
+def _shown_name(memory: Candidate) -> str:
+    return shown_name(memory.get("id"), memory.get("name"), memory.get("speaker"), memory.get("description"))
+
+
+def pass_scores_on(scores: Mapping[Key, float], resolutions: Iterable[Resolution]) -> dict[Key, float]:
+    """Pass the score of each blockage on: whole to its resolution, × 0.8 per hop to the steps."""
+    passed = dict(scores)
+    for resolution in resolutions:
+        own = scores[resolution.blockage.key]
+        for memory, hops in (ResolutionStep(resolution.resolution, 0), *resolution.steps):
+            passed[memory.key] = max(own * STEP_SHARE**hops, passed.get(memory.key, 0.0))
+    return passed

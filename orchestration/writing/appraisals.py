@@ -18,7 +18,7 @@ from orchestration.mind.stream_notes import read_given
 from orchestration.writing import appraised_rows
 from schemas.commands import Command, Remember
 from schemas.memory import SILENCES, Source
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import LanguageModel, ModelRequest
 
 SECONDS: Final = 30.0
 """Deadline of the request for one batch."""

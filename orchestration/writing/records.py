@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from orchestration.writing.authorship import kept_author
 from orchestration.writing.passages import LONG, text_digest, trim_runaway
-from schemas.commands import Command, LinkRevision, Revision
+from schemas.commands import Command, LinkRevision, Revision, Writer
 from schemas.memory import GENERALISATION, GENERALISED_KEY
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
@@ -166,6 +165,11 @@ def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, A
     changed: dict[str, Any] = {name: None for name in _ONE_CHANGE_ONLY if name in content}
     changed |= named_fields(command, content)
     return {**changed, **still_unset(content, command.model_fields_set)}
+
+
+def kept_author(content: Mapping[str, Any], writer: Writer) -> str | None:
+    """The author of a record after a change: the one it has, else the writer."""
+    return content.get("author") or writer.author
 
 
 def still_unset(content: Mapping[str, Any], given: Collection[str]) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.writing import records
-from orchestration.writing.authorship import may_change_as
-from orchestration.writing.changes import outweighs, record_source
+from orchestration.writing.changes import may_change_as, outweighs, record_source
 from schemas.commands import Remember
 from schemas.memory import Source
 from schemas.temporal import to_instant

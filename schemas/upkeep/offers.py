@@ -8,8 +8,7 @@ from pydantic import Field
 
 from schemas.base import Frozen, JsonMap
 from schemas.collectives import GraphRequest
-from schemas.commands.base import WriteReceipt
-from schemas.commands.erasure import ErasureReport
+from schemas.commands import ErasureReport, WriteReceipt
 from schemas.memory import Collective, Level
 
 OfferKind = Literal["resolve", "unblock", "close", "erase"]

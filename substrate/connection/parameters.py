@@ -19,11 +19,9 @@ _INT64 = 2**63
 
 
 def parameters(values: Mapping[str, Any]) -> str:
-    """Return the header that defines the parameters of a query text.
-
-    Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the driver
-    would write any other value into the query without escaping it.
-    """
+    """Return the header that defines the parameters of a query text. Raises Fault for a value of any type but str,
+    int (64 bit), finite float, bool, None, list and dict: the driver would write any other value into the query
+    without escaping it."""
     return "CYPHER " + " ".join(f"{name}={_encode(name, value)}" for name, value in values.items()) + " "
 
 

@@ -167,11 +167,9 @@ class Connection:
 
     @asynccontextmanager
     async def watched(self, keys: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[bool]]]:
-        """Watch graphs and other keys; yields a function to call once.
-
-        It takes Redis commands. If no key was written to since the watch began, it runs them in one transaction
-        and returns True; else it runs nothing and returns False.
-        """
+        """Watch graphs and other keys; yields a function to call once. It takes Redis commands. If no key was
+        written to since the watch began, it runs them in one transaction and returns True; else it runs nothing
+        and returns False."""
         watch = self._client.pipeline()
 
         async def send(*commands: Command) -> bool:
@@ -194,11 +192,9 @@ class Connection:
             await watch.reset()
 
     async def write(self, graph: str, query: Query, header: str, *, first: Sequence[Command] = ()) -> list[Row]:
-        """Run a query that changes the graph, in its turn; returns its rows once the change is on disk.
-
-        `first`: commands on vector sets that are carried out before it, sent together with it. The engine's own
-        deadline begins when the query is sent. Raises as `read` does, and Conflict.
-        """
+        """Run a query that changes the graph, in its turn; returns its rows once the change is on disk. `first`:
+        commands on vector sets that are carried out before it, sent together with it. The engine's own deadline
+        begins when the query is sent. Raises as `read` does, and Conflict."""
         await self.pauses.wait(graph)
         text = header + query.for_generation(self.vectors.of(graph).generation)
         words: Command = ("GRAPH.QUERY", graph, text)
@@ -278,11 +274,9 @@ class Connection:
 
     @asynccontextmanager
     async def lock(self, name: str, *, wait_s: float, refusal: str) -> AsyncIterator[None]:
-        """Hold the lock of this name, which all processes that use the engine share.
-
-        It is extended while it is held, and expires eight seconds after its holder died. Raises Unavailable with
-        the text `refusal` when it is not free within `wait_s` seconds.
-        """
+        """Hold the lock of this name, which all processes that use the engine share. It is extended while it is
+        held, and expires eight seconds after its holder died. Raises Unavailable with the text `refusal` when it
+        is not free within `wait_s` seconds."""
         self.room()
         lock = Lock(self._client, name, timeout=LOCK_EXPIRES_S, sleep=LOCK_POLL_S, thread_local=False)
         if not await self._on_lock("SET", lambda: lock.acquire(blocking_timeout=wait_s)):
@@ -415,10 +409,8 @@ class Lines:
 
     async def send_together(self, *commands: Command) -> list[Any]:
         """The replies to commands that are sent at once; an error of the server stands in the place of a reply.
-
-        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came.
-        What was cancelled, or came too late, costs the connection: its reply would be taken for the next one's.
-        """
+        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came. What
+        was cancelled, or came too late, costs the connection: its reply would be taken for the next one's."""
         if self._free_places.locked():
             await self._wait()
         else:

@@ -117,11 +117,9 @@ class Turns:
         return not self._active.count(TENANT.get()).alone
 
     async def run[Result](self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Run `work` when its turn comes, or at once when the caller holds a turn already; returns its result.
-
-        A caller that is cancelled while it waits leaves the queue, and nothing is started. Work that has started
-        continues when its caller is cancelled, and holds its turn to the end: the engine cannot be interrupted.
-        """
+        """Run `work` when its turn comes, or at once when the caller holds a turn already; returns its result. A
+        caller that is cancelled while it waits leaves the queue, and nothing is started. Work that has started
+        continues when its caller is cancelled, and holds its turn to the end: the engine cannot be interrupted."""
         if self in _HELD.get():
             return await work()
         tenant = TENANT.get()

@@ -19,18 +19,9 @@ NODE_COLUMNS: Final = (
 """The columns of a memory record, in the order in which every query returns them."""
 
 NODE_UPKEEP: Final = (
-    "search_text",
-    "name_key",
-    "entity_names",
-    "emotions",
-    "terms",
-    "text_key",
-    "passages",
-    "command_id",
-    "key_id",
-    "known_as_happened",
-    "fingerprint",
-)
+    "search_text", "name_key", "entity_names", "emotions", "terms", "text_key", "passages",
+    "command_id", "key_id", "known_as_happened", "fingerprint",
+)  # fmt: skip
 """Properties of a memory that are not content: for search, and to recognise the command that wrote it."""
 
 LINK_COLUMNS: Final = (
@@ -102,11 +93,9 @@ ALONE: Final = 8
 
 
 def each_alone(list_name: str, one: str, body: str) -> str:
-    """A query for each of the first `ALONE` values of a list parameter, bound as `one`.
-
-    A procedure that is called for several rows of one query, and not read to its end for one of them, answers the
-    rest of it for the next row. So a full-text search with a limit stands alone.
-    """
+    """A query for each of the first `ALONE` values of a list parameter, bound as `one`. A procedure that is called
+    for several rows of one query, and not read to its end for one of them, answers the rest of it for the next
+    row. So a full-text search with a limit stands alone."""
     return " UNION ALL ".join(f"UNWIND ${list_name}[{n}..{n + 1}] AS {one} {body}" for n in range(ALONE))
 
 
@@ -124,11 +113,9 @@ def visible(name: str) -> str:
 
 
 def past_of(identity: str, carried: str) -> str:
-    """Binds `p`, the past records of the memory `identity`, in a row of nulls where it has none.
-
-    The engine follows an optional edge for each row by itself, and most memories never changed: from null it
-    follows none. `carried`: other variables that stay bound.
-    """
+    """Binds `p`, the past records of the memory `identity`, in a row of nulls where it has none. The engine
+    follows an optional edge for each row by itself, and most memories never changed: from null it follows none.
+    `carried`: other variables that stay bound."""
     group = f"{carried}, {identity}" if carried else identity
     return (
         f"WITH {group}, CASE WHEN outdegree({identity}, 'HAD') > 0 THEN {identity} ELSE null END "
@@ -165,20 +152,16 @@ def degree_now(name: str) -> str:
 
 def uncrowded_now(name: str, carried: str, limit: int) -> str:
     """Keep the rows whose memory `name` has fewer than `limit` links now. `carried`: variables that stay bound.
-
     Each memory is counted once, even if many rows contain it, because the engine visits every link to count them.
-    The count is bound to a variable first: otherwise the engine tests the condition before it groups the rows.
-    """
+    The count is bound to a variable first: otherwise the engine tests the condition before it groups the rows."""
     together, apart = _by_memory(name, carried)
     return f"{together} WITH {name}, ways, {degree_now(name)} AS held WHERE held < {limit} {apart}"
 
 
 def uncrowded_then(name: str, carried: str, limit: int) -> str:
-    """Keep the rows whose memory `name` has fewer than `limit` links in the scope, for any moment.
-
-    `carried`: variables that stay bound, with `name` among them. The links in the scope are counted only for
-    memories that ever had `limit` links: counting them for each neighbour of a hub took ten times as long.
-    """
+    """Keep the rows whose memory `name` has fewer than `limit` links in the scope, for any moment. `carried`:
+    variables that stay bound, with `name` among them. The links in the scope are counted only for memories that
+    ever had `limit` links: counting them for each neighbour of a hub took ten times as long."""
     together, apart = _by_memory(name, carried)
     ever = "['LINK', 'PAST_LINK']"
     return (
@@ -229,11 +212,9 @@ _FILTER: Final = re.compile(r"<(felt|fits) (\w+)>")
 
 
 def fill_filters(body: str, *, filtered: bool = True) -> str:
-    """The text of a query: its conditions stand in the places that `felt` and `fits` left for them.
-
-    Without `filtered`: those that every sound record meets where there are no filters. A damaged record, whose
-    energy or confidence is no number of at least 0, is found by no question.
-    """
+    """The text of a query: its conditions stand in the places that `felt` and `fits` left for them. Without
+    `filtered`: those that every sound record meets where there are no filters. A damaged record, whose energy or
+    confidence is no number of at least 0, is found by no question."""
 
     def fill(place: re.Match[str]) -> str:
         kind, name = place.groups()

@@ -201,11 +201,9 @@ def write_record(directory: Path, prefixes: dict[str, list[Prefix]]) -> None:
 
 
 def compare(directory: Path, *, thorough: bool = True) -> list[Damage]:
-    """Compare the files with the record and return the damaged ones; empty when there is no record.
-
-    `thorough` reads every byte, else only lengths are compared. Files that a running engine rewrote meanwhile are
-    not reported. Raises OSError when a file cannot be read.
-    """
+    """Compare the files with the record and return the damaged ones; empty when there is no record. `thorough`
+    reads every byte, else only lengths are compared. Files that a running engine rewrote meanwhile are not
+    reported. Raises OSError when a file cannot be read."""
     try:
         recorded = read_record(directory)
     except RecordDamaged:

@@ -88,13 +88,9 @@ REMEDIES_BY_TEXT: Final = (
     ("Diverged applying", REMEDY_DAMAGE),
 )
 NOISE: Final = (
-    "require authentication",
-    "overcommit",
-    "TCP backlog",
-    "Transparent Huge Pages",
-    "maxclients",
+    "require authentication", "overcommit", "TCP backlog", "Transparent Huge Pages", "maxclients",
     "maximum open files",
-)
+)  # fmt: skip
 
 
 def bundled_binaries() -> tuple[Path, Path]:

@@ -158,12 +158,9 @@ async def _drop_unusable(sets: VectorSets, role: Role, dimension: int) -> None:
 
 
 async def fill(graph: Graph, dimension: int) -> int:
-    """Add to the sets every vector of the graph that they lack, and mark those of the present; returns how many
-    of them lacked or were not marked.
-
-    A vector of an older release gets its digest first. One that has not `dimension` numbers is damaged: it is left
-    out, and a sweep reports it.
-    """
+    """Add to the sets every vector of the graph that they lack, and mark those of the present; returns how many of
+    them lacked or were not marked. A vector of an older release gets its digest first. One that has not
+    `dimension` numbers is damaged: it is left out, and a sweep reports it."""
     sets = sets_of(graph.connection, graph.name)
     if sets is None:
         return 0
@@ -273,11 +270,9 @@ async def owned_now(graph: Graph, names: Sequence[str]) -> set[str]:
 
 
 async def drop_orphans(graph: Graph) -> int:
-    """Remove from the sets the vectors that no record has any more, or never had; returns how many.
-
-    Vectors that are marked as of the present, and are not, lose their marks. Each is looked at twice, because a
-    record is written just after its vector; what was marked anew meanwhile stays.
-    """
+    """Remove from the sets the vectors that no record has any more, or never had; returns how many. Vectors that
+    are marked as of the present, and are not, lose their marks. Each is looked at twice, because a record is
+    written just after its vector; what was marked anew meanwhile stays."""
     sets = sets_of(graph.connection, graph.name)
     if sets is None:
         return 0

@@ -57,11 +57,9 @@ def _unless(told: str) -> Iterator[None]:
 
 
 async def create_index(graph: Graph, index: Query) -> None:
-    """Create an index, if it does not exist. The label should have no nodes yet.
-
-    Building over existing nodes stops the engine while others write. Raises Fault when the engine refuses the
-    index, Unavailable when it does not answer.
-    """
+    """Create an index, if it does not exist. The label should have no nodes yet. Building over existing nodes
+    stops the engine while others write. Raises Fault when the engine refuses the index, Unavailable when it does
+    not answer."""
     with _unless("already indexed"):
         await graph.write(index)
 

@@ -199,11 +199,9 @@ MIGRATIONS: Final = (
 
 
 async def migrate(graph: Graph, version: int) -> None:
-    """Migrate a graph from schema `version` to the present one; does nothing when it has that already.
-
-    Raises StoreMisfit when the graph was written by a newer release, else as `Graph.write`; the graph then has the
-    version of the last completed migration.
-    """
+    """Migrate a graph from schema `version` to the present one; does nothing when it has that already. Raises
+    StoreMisfit when the graph was written by a newer release, else as `Graph.write`; the graph then has the
+    version of the last completed migration."""
     if version > SCHEMA_VERSION:
         raise StoreMisfit(
             f"graph {graph.name} has schema version {version}, this Substrate knows {SCHEMA_VERSION}",

@@ -191,11 +191,9 @@ class Graphs:
             return sum(map(int, [await self.connection.command("EXISTS", name) for name in names]))
 
     async def open(self, name: str) -> Stamp | None:
-        """Prepare a graph for reading; its stamp as it is now, or None when it does not exist.
-
-        Migrates a graph of an older release. Raises StoreMisfit when the graph has other embeddings, or the schema
-        of a newer release.
-        """
+        """Prepare a graph for reading; its stamp as it is now, or None when it does not exist. Migrates a graph of
+        an older release. Raises StoreMisfit when the graph has other embeddings, or the schema of a newer
+        release."""
         graph, place = Graph(self.connection, name), self.connection.vectors.of(name)
         told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
         stamp = told.stamp

@@ -206,11 +206,9 @@ def language_of(text: str) -> Language:
 
 
 def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """Return the distinct words of a query without the stop words of its language, in order.
-
-    At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are
-    left (001, sanitizeFtsQuery).
-    """
+    """Return the distinct words of a query without the stop words of its language, in order. At most
+    `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are left
+    (001, sanitizeFtsQuery)."""
     silent = stop_words(language)
     distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
@@ -226,10 +224,8 @@ def _letters(word: str) -> int:
 
 def search_form(word: str, language: str) -> str:
     """How the full-text index is asked for a word: by itself or, in a language of many forms, by their beginning.
-
     The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters. A single character of a
-    script without blanks is the beginning of a pair.
-    """
+    script without blanks is the beginning of a pair."""
     if len(word) == 1 and is_unspaced(word):
         return f"{word}*"
     if not AskedLanguage.of(language).words.begins:

@@ -176,11 +176,9 @@ def read_states(replies: Sequence[Any]) -> list[SetState]:
 
 
 def additions(key: str, vector: Vector) -> tuple[Command, ...]:
-    """The commands that keep a vector, and mark it if it is of the present; they never take a mark away.
-
-    `VADD` marks a new vector at once. The mark that it gives to one that is there already is not written to the
-    log, and so gone with the engine: it is set once more.
-    """
+    """The commands that keep a vector, and mark it if it is of the present; they never take a mark away. `VADD`
+    marks a new vector at once. The mark that it gives to one that is there already is not written to the log, and
+    so gone with the engine: it is set once more."""
     mark = open_mark(secrets.randbits(_MARK_BITS) + 1) if vector.is_open else ""
     marking = (("VSETATTR", key, vector.name, mark),) if mark else ()
     if not len(vector.embedding):

@@ -253,10 +253,8 @@ async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> 
 
 async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept]) -> Counter[str]:
     """Erase memories with their records, traces and links, and from all `kept`; returns the number of each kind.
-
     Generalisations of them go before them, since they hold their words, and so do statements that contest them,
-    since they hold their names. A repeated call finishes an interrupted one.
-    """
+    since they hold their names. A repeated call finishes an interrupted one."""
     removed = await _erase_statements_on(graph, ids, kept)
     generalisations: list[str] = []  # those of a generalisation stand before it
     below = list(ids)
@@ -360,11 +358,9 @@ async def episode_memories(graph: Graph, episode_id: str) -> list[str]:
 
 
 async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
-    """Erase the links of an episode between memories that other episodes have too.
-
-    Returns the numbers of erased things by kind, and the ids of the memories that only this episode has.
-    `ingestion` is the id of the command that ingested the episode.
-    """
+    """Erase the links of an episode between memories that other episodes have too. Returns the numbers of erased
+    things by kind, and the ids of the memories that only this episode has. `ingestion` is the id of the command
+    that ingested the episode."""
     removed: Counter[str] = Counter()
     orphans: list[str] = []
     after = -1
@@ -518,11 +514,9 @@ async def delete_noted_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> 
 
 
 async def finish(connection: Connection, name: str, note: ErasureNote, *, log_rewritten: bool, late: bool) -> None:
-    """Mark an erasure as finished and remove its note.
-
-    `late` is True when another process began it. The sender of the command may then send it again under another
-    id, so the mark is also written under the digest of the target.
-    """
+    """Mark an erasure as finished and remove its note. `late` is True when another process began it. The sender of
+    the command may then send it again under another id, so the mark is also written under the digest of the
+    target."""
     mark = format_mark(ErasureMark(note.at, log_rewritten))
     by_target: list[Command] = [("HSET", MARKS, note.digest, mark)] if late else []
     await connection.transaction(("HSET", MARKS, name, mark), *by_target, ("HDEL", UNFINISHED, name))

@@ -306,10 +306,8 @@ async def read_similarities(
     graph: Graph, pairs: Sequence[Pair], reads: Reads = UNKEPT, *, beside: Iterable[Pair] = ()
 ) -> dict[Pair, float]:
     """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out.
-
     `reads`: what is kept of the graph. `beside`: pairs that another question may want: where anything has to be
-    read, some of these are read with it, which costs little more.
-    """
+    read, some of these are read with it, which costs little more."""
     known = {
         pair: cosine for pair in pairs if (cosine := reads.get(("cosine", pair[1]), about=pair[0])) is not None
     }

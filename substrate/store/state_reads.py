@@ -133,11 +133,9 @@ class _Stretch(NamedTuple):
 
 
 async def read_next_change(target: GraphTarget, after: Instant) -> Instant | None:
-    """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does.
-
-    Most graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question
-    found the graph. None where the graph does not say in time. Raises Unavailable.
-    """
+    """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does. Most
+    graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question found
+    the graph. None where the graph does not say in time. Raises Unavailable."""
     state, until = target.reads.state, target.changes_until
     if state is not None and until is not None and max(until, state.clock) <= after:
         return END_OF_TIME  # what the graph does not schedule began by its clock

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -113,27 +114,16 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
     """
     command_ids = [receipt["command_id"] for receipt in changed.receipts]
     moved = await _prepare(graph, expected, changed)
-    values = {
-        "at": changed.at,
+    values: dict[str, Any] = {each.name: getattr(changed, each.name) for each in fields(changed)}
+    del values["sent_again"]
+    values |= {
+        "receipts": list(map(dict, changed.receipts)),
         "open": END_OF_TIME,
         "commands": command_ids,
         "ids": expected.ids,
         "seen": expected.memories,
         "held": expected.links,
         "handles": expected.handles,
-        "new": changed.new,
-        "past": changed.past,
-        "closing": changed.closing,
-        "carried": changed.carried,
-        "moved": changed.moved,
-        "touched": changed.touched,
-        "withdrawn": changed.withdrawn,
-        "restored": changed.restored,
-        "tagged": changed.tagged,
-        "links": changed.links,
-        "receipts": list(map(dict, changed.receipts)),
-        "pending_until": changed.pending_until,
-        "changes_until": changed.changes_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
     once = ExactlyOnceWrite(graph, transaction(lists), values, vectors=moved.vectors)

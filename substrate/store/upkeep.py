@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from schemas.base import DEEPEST
-from schemas.memory import Source
+from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, Source
 from schemas.temporal import END_OF_TIME, Instant, Period
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.bitemporal import changes_until
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT
@@ -270,22 +269,11 @@ async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) 
     """Return the next memories after the internal id `after`, in its order, at most `limit`; empty at the end."""
     page: list[MemoryRow] = []
     for row in await graph.read_existing(MEMORY_PAGE, after=after, rows=min(limit, MEMORIES_A_PAGE)):
-        internal_id, felt, embedding, links_in, links_out, past_links_out, past_versions, deep, *values = row
+        (internal_id, felt, *counted), deep, values = row[:7], row[7], row[8:]
         if page and internal_id == page[-1].internal_id:
             continue  # a second trace of the same memory
-        page.append(
-            MemoryRow(
-                internal_id=internal_id,
-                felt_as_numbers=felt == "true",
-                embedding=embedding,
-                links_in=links_in,
-                links_out=links_out,
-                past_links_out=past_links_out,
-                past_versions=past_versions,
-                fields=dict(zip((*MEMORY_FIELDS, *LONG_FIELDS), values, strict=True)),
-                deep=_texts_by_column([deep]),
-            )
-        )
+        fields = dict(zip((*MEMORY_FIELDS, *LONG_FIELDS), values, strict=True))
+        page.append(MemoryRow._make((internal_id, felt == "true", *counted, fields, _texts_by_column([deep]))))
     return page
 
 

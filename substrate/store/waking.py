@@ -204,14 +204,6 @@ def _felt(time: _Time, searches: tuple[str, ...], measured: str = "") -> str:
     return f"{_union(searches, measured + 'WHERE score <= $felt_far ')} {order} {_with_neighbours(time)}"
 
 
-def _like_in_energy(time: _Time) -> str:
-    return (
-        _union(time.given, "WITH s, i, abs(s.energy - $energy) AS score ")
-        + f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.energy DESC, s.id, s.version LIMIT $limit "
-        + _with_neighbours(time)
-    )
-
-
 _UNDER_THE_GOAL: Final = (
     "WITH s.goal AS stored, collect(s) AS records, collect(i) AS places "
     "WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal "
@@ -236,14 +228,6 @@ def _under_goal(time: _Time, *, meant: bool = True) -> str:
 def _unresolved(time: _Time, *, meant: bool = True) -> str:
     order = f"ORDER BY s.energy * {_WEIGHT} DESC, score, s.id, s.version LIMIT $limit"
     return f"{_under_goal(time, meant=meant)} {order} {_with_neighbours(time)}"
-
-
-def _doing(time: _Time) -> str:
-    weight = "s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window))"
-    return (
-        _union(time.given, f"WITH s, i, {weight} AS score ")
-        + f"ORDER BY score DESC, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
-    )
 
 
 _WAS_BLOCKED: Final = (
@@ -348,6 +332,12 @@ class WakingQueries(NamedTuple):
 
 def _queries(name: str, time: _Time) -> WakingQueries:
     everything = _union(time.given, "WITH s, i, 2.0 AS score ")
+    around = _with_neighbours(time)
+    energy = _union(time.given, "WITH s, i, abs(s.energy - $energy) AS score ")
+    energy += f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.energy DESC, s.id, s.version LIMIT $limit {around}"
+    recent = "s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window))"
+    doing = _union(time.given, f"WITH s, i, {recent} AS score ")
+    doing += f"ORDER BY score DESC, s.id, s.version LIMIT $limit {around}"
     impact = f"coalesce(s.discovery_energy, 0.5) * {_WEIGHT} DESC"
     return WakingQueries(
         Query(f"felt_{name}", _felt(time, time.given, _MEASURED)),
@@ -355,8 +345,8 @@ def _queries(name: str, time: _Time) -> WakingQueries:
         Query(f"felt_near_{name}", _felt(time, time.near_in_emotion)),
         Query(f"unresolved_{name}", _unresolved(time)),
         Query(f"unresolved_by_words_{name}", _unresolved(time, meant=False)),
-        Query(f"like_in_energy_{name}", _like_in_energy(time)),
-        Query(f"doing_{name}", _doing(time)),
+        Query(f"like_in_energy_{name}", energy),
+        Query(f"doing_{name}", doing),
         Query(f"resolved_by_goal_{name}", _resolved(time, _under_goal(time), impact)),
         Query(f"resolved_by_words_{name}", _resolved(time, _under_goal(time, meant=False), impact)),
         Query(f"resolved_by_impact_{name}", _resolved(time, everything, impact)),

@@ -24,8 +24,7 @@ from orchestration.mind.state import (
     state_history,
     with_feedback,
 )
-from orchestration.resonance.ask import resonate
-from orchestration.resonance.signal import prepare_signal
+from orchestration.resonance.ask import prepare_signal, resonate
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.mind.state import CitizenState, StateChange, StateRecord

@@ -25,7 +25,7 @@ from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
-from orchestration.writing.copy_erasure import erase
+from orchestration.writing.erasure import erase_naming_copies as erase
 from schemas.commands import EraseCitizen, EraseCollective, EraseMemory, ErasureReport, Writer
 from schemas.memory import GraphKey, Level, graph_key
 from schemas.mind.state import StateChange

@@ -39,7 +39,7 @@ from schemas.memory import HalfLives, Level
 from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.temporal import Instant, to_datetime, to_instant
-from schemas.upkeep import RetractLink
+from schemas.upkeep.findings import RetractLink
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query

@@ -8,7 +8,7 @@ from orchestration.dependencies import Deps
 from orchestration.mind.stream_note import Shown
 from orchestration.mind.stream_notes import read_last_stream, read_stream_note, store_notes
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.quality import SweepJob
+from orchestration.upkeep.sweep import SweepJob
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level

@@ -15,7 +15,7 @@ from orchestration.features.offers.rules import Whose
 from orchestration.features.sharing import queries as sharing
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
-from orchestration.upkeep.quality import SweepJob
+from orchestration.upkeep.sweep import SweepJob
 from orchestration.writing import erasure, thread_closing
 from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source

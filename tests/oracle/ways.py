@@ -26,7 +26,7 @@ from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import rebuild_receipt
 from schemas.memory import Level
 from schemas.paging import MOST
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import to_datetime
 from substrate.store import reader, rows
 from tests.oracle.asking import Asking

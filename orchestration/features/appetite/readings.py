@@ -14,10 +14,9 @@ from textwrap import shorten
 from typing import Final, NamedTuple
 
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
-from orchestration.mind.decay import effective_energy
-from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS
-from orchestration.question.planned_times import read_planned_times
+from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS, effective_energy
 from orchestration.question.reading import ASKING
+from orchestration.question.time_expressions import read_planned_times
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import HalfLives, Level, ResolutionState, graph_fields
 from schemas.mind.appetite import (

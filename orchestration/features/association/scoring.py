@@ -12,7 +12,7 @@ from orchestration.assembly.budget import Budget
 from orchestration.features.association.queries import AnchorPath, MeasuredMemory
 from orchestration.features.association.values import Associated, Bridge
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import split_by_week
+from orchestration.ranking.consciousness_score import split_by_week
 from orchestration.ranking.relevance import count_held
 from orchestration.ranking.texts import ReadText
 from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names
@@ -93,7 +93,15 @@ class Hit:
     def _read(self) -> _Read:
         found: _Read | None = self.derived.get("hit")
         if found is None:
-            found = self.derived["hit"] = _read_memory(self.memory)
+            memory, content, graph = self.memory, vars(self.memory), self.memory.graph_key
+            labels = " ".join((*given_tags(content), *memory.buckets, memory.speaker or "")).replace("_", " ")
+            names = dict.fromkeys(tag_names(memory.tags, memory.buckets))
+            found = self.derived["hit"] = _Read(
+                (graph, memory.node_id, memory.version),
+                ReadText(indexed_text(content)),
+                stems(labels),
+                tuple(TagKey(graph, name) for name in names),
+            )
         return found
 
 
@@ -104,19 +112,6 @@ class _Read(NamedTuple):
     text: ReadText
     label_stems: Set[str]
     tags: Sequence[TagKey]
-
-
-def _read_memory(memory: ConsciousnessNode) -> _Read:
-    content = vars(memory)
-    graph = memory.graph_key
-    labels = " ".join((*given_tags(content), *memory.buckets, memory.speaker or "")).replace("_", " ")
-    names = dict.fromkeys(tag_names(memory.tags, memory.buckets))
-    return _Read(
-        (graph, memory.node_id, memory.version),
-        ReadText(indexed_text(content)),
-        stems(labels),
-        tuple(TagKey(graph, name) for name in names),
-    )
 
 
 class QueryTerms(NamedTuple):
@@ -232,7 +227,7 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
     relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
     bridges = []
     for tag in hit.tags:  # those that an anchor other than this memory has
-        if tag in harvested.bridges and {other.key for other in harvested.carriers[tag]} - {hit.key}:
+        if tag in harvested.bridges and any(other.key != hit.key for other in harvested.carriers[tag]):
             bridges.append(tag)
     shortest = {path.anchor_id: path for path in reversed(hit.paths)}  # they come shortest first
     by_links = sum(

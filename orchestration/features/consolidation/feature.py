@@ -47,7 +47,7 @@ from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
 from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, graph_fields
 from schemas.temporal import to_instant
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import LanguageModel, ModelRequest
 from substrate.language.text import name_key, words
 from substrate.store import erasure, reader
 from substrate.store.derived import find_made_of

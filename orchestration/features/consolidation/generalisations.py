@@ -34,7 +34,7 @@ from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.memory import GENERALISATION, Abstraction, ConsciousnessNode, GraphKey, Source, graph_fields
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import normal_emotions
-from substrate.inference.language.model import Message
+from substrate.inference.language import Message
 from substrate.language.text import count_of, stems, stop_words, words
 
 GENERALISES: Final = "GENERALISES"

@@ -21,8 +21,7 @@ from schemas.base import (
     Unit,
     Whole,
 )
-from schemas.commands.base import Tags
-from schemas.commands.links import RelationType
+from schemas.commands import RelationType, Tags
 from schemas.memory import Abstraction, Severity, Source
 from schemas.paging import Paged
 from schemas.temporal import Moment

@@ -23,7 +23,7 @@ from orchestration.ranking.learned import NOTHING_LEARNED
 from schemas.base import CitizenId
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, Scope, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name

@@ -17,7 +17,7 @@ from schemas.field_names import ALIASES, Names
 from schemas.intention import AsOf
 from schemas.mind.state import CalibrationScore, CitizenState
 from schemas.paging import Cursor, Paged
-from schemas.stream_parts import RecurringCorrection, TemporalDissonance
+from schemas.stream import RecurringCorrection, TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment
 
 

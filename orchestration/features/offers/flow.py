@@ -11,9 +11,8 @@ from orchestration.features.offers.queries import keep_declined, read_declined, 
 from orchestration.features.offers.rules import FoundOffer, Whose, find_offers, offer_erasure
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.question.reading import asked_to_forget
-from orchestration.writing.copy_erasure import find_repeats
-from schemas.commands import Command, WriteReceipt
-from schemas.commands.erasure import MOST_ALSO
+from orchestration.writing.erasure import find_repeats
+from schemas.commands import MOST_ALSO, Command, WriteReceipt
 from schemas.errors import NotFound, StoreTimeout
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level, ResolutionState

@@ -73,7 +73,9 @@ def _memory(
     if record is None:
         return ReplayedMemory(**named, fate="erased")
     place_then, place_now = places
-    fate = _fate(record, place_then, place_now)
+    fate: Fate = "same" if record.expired_at == END_OF_TIME else "closed"
+    if place_then is None or place_now is None:
+        fate = "only_now" if place_then is None else "only_then"
     replaced_by, holds = None, record.newest_expired_at == END_OF_TIME and record.newest_invalid_at > moment
     if record.expired_at != END_OF_TIME and holds:
         version, name, description = record.newest_version, record.newest_name, record.newest_description
@@ -89,14 +91,6 @@ def _memory(
         replaced_by=replaced_by,
         causes=tuple(causes) if fate in ("only_then", "only_now") else (),
     )
-
-
-def _fate(record: RecordNow, place_then: int | None, place_now: int | None) -> Fate:
-    if place_then is None:
-        return "only_now"
-    if place_now is None:
-        return "only_then"
-    return "same" if record.expired_at == END_OF_TIME else "closed"
 
 
 def find_causes(known: Mapping[Cause, bool], difference: Difference) -> tuple[Cause, ...]:

@@ -75,7 +75,13 @@ async def read_stream(stream_id: StreamId, deps: Deps, may_read: MayRead = read_
     """
     note = await _note(stream_id, deps)
     scope = note.found.scope
-    focus, peripheral, background = (tuple(_memories(tier, may_read)) for tier in note.tiers)
+    tiers: list[tuple[ShownMemory, ...]] = []
+    for tier in note.tiers:
+        may = [each for each in tier if may_read(each.graph)]
+        tiers.append(
+            tuple(ShownMemory(**graph_fields(each.graph), id=each.id, version=each.version) for each in may)
+        )
+    focus, peripheral, background = tiers
     return StreamRecord(
         **_summary(note),
         citizen_id=_citizen(stream_id),
@@ -195,7 +201,8 @@ async def _read_records(shown: Iterable[Shown], citizen_id: str, deps: Deps) -> 
             )
         except GraphMissing:
             continue
-        records |= {Shown(key, record.id, record.version): record for record in found}
+        for record in found:
+            records[Shown(key, record.id, record.version)] = record
     return records
 
 
@@ -222,14 +229,6 @@ def _summary(note: StreamNote) -> dict[str, Any]:
         "levels": note.levels,
         "shown": len(note.shown()),
     }
-
-
-def _memories(tier: Iterable[Shown], may_read: MayRead) -> Iterable[ShownMemory]:
-    return (
-        ShownMemory(**graph_fields(each.graph), id=each.id, version=each.version)
-        for each in tier
-        if may_read(each.graph)
-    )
 
 
 def _count_hidden(shown: Iterable[Shown], may_read: MayRead) -> int:

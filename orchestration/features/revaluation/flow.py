@@ -25,7 +25,7 @@ from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import LanguageModel, ModelRequest
 from substrate.store import reader, rows
 
 MOST_READ: Final = 50_000

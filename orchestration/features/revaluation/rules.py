@@ -20,7 +20,7 @@ from orchestration.identifiers import JUDGEMENT
 from orchestration.mind.derived_state import is_own
 from orchestration.upkeep.text_quality import MIN_SPOKEN_WORDS, NAMED_TYPES
 from orchestration.writing.records import SPOKEN_TYPES
-from substrate.inference.language import model
+from substrate.inference import language as model
 from substrate.language.languages import Language
 from substrate.language.text import words
 

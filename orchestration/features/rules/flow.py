@@ -34,9 +34,8 @@ from schemas.base import CitizenId
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.memory import GraphKey, Level, collective_of, level_of
 from schemas.paging import decode_cursor, encode_cursor
-from schemas.stream import ConsciousnessStream
+from schemas.stream import ConsciousnessStream, StreamRule
 from schemas.stream_forms import all_memories
-from schemas.stream_parts import StreamRule
 from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred

@@ -49,7 +49,7 @@ from orchestration.features.rules.values import (
 )
 from orchestration.mind.dissonance import DISCOVERY_ENERGY
 from schemas.memory import Level, Severity, Source, graph_fields, level_of
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import Instant, to_datetime
 from substrate.language.languages import Language
 from substrate.language.text import words

@@ -25,9 +25,8 @@ from orchestration.features.shape.queries import (
 )
 from orchestration.features.shape.shape import TOO_LITTLE, Likeness, Neighbourhood, compare
 from orchestration.features.shape.values import Look, Perspectives
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
-from orchestration.graph_queries.filters import read_filters
-from orchestration.mind.decay import Decay
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view, read_filters
+from orchestration.mind.energy import Decay
 from orchestration.resonance import ranking
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion

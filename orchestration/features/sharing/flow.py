@@ -30,7 +30,7 @@ from orchestration.features.sharing.values import (
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.identifiers import copy_id, link_name, natural_id
 from orchestration.metadata_enrichment import Contests
-from orchestration.writing import atomic, authorship
+from orchestration.writing import atomic, changes
 from orchestration.writing.changes import Refusal, lower_source
 from orchestration.writing.receipts import refuse
 from orchestration.writing.records import search_properties
@@ -138,8 +138,8 @@ async def _read_original(flow: _Flow, writer: Writer) -> Record:
     if not record.valid.start <= flow.now < record.valid.end:
         raise Conflict(f"{request.id} does not hold now", remedy="Only what holds now can be shared.")
     author = record.content.get("author")
-    if not authorship.may_change_as(writer, author, level_of(flow.key)):
-        raise NotAuthor(authorship.author_fault(request.id, author, writer))
+    if not changes.may_change_as(writer, author, level_of(flow.key)):
+        raise NotAuthor(changes.author_fault(request.id, author, writer))
     return record
 
 

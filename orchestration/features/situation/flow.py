@@ -27,8 +27,8 @@ from orchestration.features.situation.stimuli import (
     message_stimuli,
     signal_fields,
     sort_changes,
+    tell,
 )
-from orchestration.features.situation.text import tell
 from orchestration.features.situation.values import Changes, Shown, Situation, SituationRequest, Stimulus
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.mind.state import felt_state
@@ -93,15 +93,17 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
         reading.attempt("newest", _read_newest(view), []),
         reading.attempt("due", read_stirring(view.targets.get(Level.N1), view.scope, deps), []),
     )
-    since = _since(request, state)
+    moment = request.since or state.last_cycle_at
+    since = None if moment is None else to_instant(moment)
+    focus = state.focus if request.focus is None else request.focus
     messages = heard(newest, citizen_id, since, given=bool(request.stimuli))
     due = find_due(stirring, scope.valid.start, find_zone(request.time_zone))
     found = (*due_stimuli(due, scope.valid.start), *felt_stimuli(state), *message_stimuli(messages, since))
     stimuli = (*given_stimuli(request.stimuli), *found)
     (seen, resonances), changes, rules = await asyncio.gather(
-        _resonate(reading, state, stimuli, newest),
+        _resonate(reading, state, focus, stimuli, newest=newest),
         reading.attempt("changes", _read_changes(view, since), Changes()),
-        reading.attempt("rules", _read_rules(reading, asked_text(stimuli, _focus(request, state))), []),
+        reading.attempt("rules", _read_rules(reading, asked_text(stimuli, focus)), []),
     )
     echoes = [] if resonances is None else list(chain.from_iterable(resonances.levels.values()))
     shown = {stimulus.memory_id for stimulus in stimuli if stimulus.memory_id is not None}
@@ -113,7 +115,7 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
         state=state,
         stimuli=stimuli,
         window=seen.items,
-        focus=_focus(request, state),
+        focus=focus,
         signal=None if resonances is None else resonances.signal,
         contexts=tuple(contexts),
         rules=active_rules(contexts, rules),
@@ -124,15 +126,6 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
         degraded=(*reading.degraded, *(resonances.degraded if resonances else ())),
     )
     return situation.model_copy(update=tell(situation, request.max_tokens, tokens.counter())._asdict())
-
-
-def _since(request: SituationRequest, state: CitizenState) -> Instant | None:
-    moment = request.since or state.last_cycle_at
-    return None if moment is None else to_instant(moment)
-
-
-def _focus(request: SituationRequest, state: CitizenState) -> str | None:
-    return state.focus if request.focus is None else request.focus
 
 
 async def _read_newest(view: View) -> list[NewestMemory]:
@@ -162,13 +155,17 @@ async def _read_rules(reading: _Reading, asked: str) -> list[HeldRule]:
 
 
 async def _resonate(
-    reading: _Reading, state: CitizenState, stimuli: Sequence[Stimulus], newest: Sequence[NewestMemory]
+    reading: _Reading,
+    state: CitizenState,
+    focus: str | None,
+    stimuli: Sequence[Stimulus],
+    *,
+    newest: Sequence[NewestMemory],
 ) -> tuple[_Seen, Resonances | None]:
     """The window, and what resonates with it, the stimuli and the focus; None without anything to ask with."""
     request = reading.request
-    items = state.window if request.window is None else request.window
-    seen = await _read_seen(reading, items)
-    fields = signal_fields(seen.items, stimuli, _focus(request, state), state)
+    seen = await _read_seen(reading, state.window if request.window is None else request.window)
+    fields = signal_fields(seen.items, stimuli, focus, state)
     if not fields["window"] and fields["focus"] is None:
         fields["window"] = [WindowItem(text=one.text[:READ_OF_EACH]) for one in newest[:LAST_MEMORIES][::-1]]
     if not any(value for name, value in fields.items() if name != "weights"):

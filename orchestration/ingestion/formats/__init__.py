@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
-    commands,
+    command_files,
     conversations,
     documents,
     mail,
@@ -49,11 +49,11 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (documents.TEXT, documents.parse_texts),
     (documents.HTML, documents.parse_html),
     (documents.PDF, documents.parse_pdf),
-    (commands.FORM, commands.parse),
+    (command_files.FORM, command_files.parse),
     (messages.LOCOMO, messages.parse_locomo),
-    (commands.GRAPHITI, commands.parse_graphiti),
-    (commands.MEM0, commands.parse_mem0),
-    (commands.MCP_MEMORY, commands.parse_mcp_memory),
+    (command_files.GRAPHITI, command_files.parse_graphiti),
+    (command_files.MEM0, command_files.parse_mem0),
+    (command_files.MCP_MEMORY, command_files.parse_mcp_memory),
 )
 FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}

@@ -138,7 +138,7 @@ def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str:
     if isinstance(content, list):
         if len(content) > MAX_PARTS:
             reader.fail(f"{place}, text", f"has {len(content):,} parts, and at most {MAX_PARTS:,} are read")
-        parts = [part for part in content if isinstance(part, dict) and "text" in part]
+        parts = filter(lambda part: isinstance(part, dict) and "text" in part, content)
         content = "\n".join(reader.text(part["text"], f"{place}, text") for part in parts)
     if content is None:
         return ""

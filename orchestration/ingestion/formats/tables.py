@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
 from orchestration.ingestion.formats.reader import (
     File,

@@ -14,9 +14,8 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from schemas.errors import Fault
-from substrate.inference.embeddings.embedder import Embedder, ModelInfo
-from substrate.inference.minilm.choice import CANDIDATES, choose
-from substrate.inference.minilm.model_file import Precision, onnx_file, tokenizer
+from substrate.inference.embeddings import Embedder, ModelInfo
+from substrate.inference.minilm.model_file import CANDIDATES, Precision, choose, onnx_file, tokenizer
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings

@@ -8,7 +8,7 @@ from llama_index.embeddings.openai import OpenAIEmbedding  # type: ignore[import
 from openai import DefaultAsyncHttpxClient
 
 from substrate.inference import providers
-from substrate.inference.embeddings.embedder import Embedder, ModelInfo
+from substrate.inference.embeddings import Embedder, ModelInfo
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings

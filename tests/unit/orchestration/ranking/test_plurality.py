@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking import consciousness_score
-from orchestration.ranking.activation import Activation
+from orchestration.ranking.activation import Activation, with_plurality
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import DAY, recency, seeded_numbers, spread_over_weeks, week, with_plurality
+from orchestration.ranking.consciousness_score import DAY, Score, recency, seeded_numbers, spread_over_weeks, week
 from schemas.intention import Plurality
 from schemas.memory import Level
 from substrate.cypher.fragments import NODE_COLUMNS

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking.candidates import Candidate
-from orchestration.ranking.plurality import DAY
+from orchestration.ranking.consciousness_score import DAY
 from orchestration.waking.scoring import WakingState
 from orchestration.waking.told import (
     INSTRUCTION_SHARE,

@@ -1,6 +1,6 @@
 """Files that become commands: those of `commands`, and those of other memory systems. Pure.
 
-`commands`: JSON lines of commands, as `schemas.commands.memories` defines them. `graphiti`: the graph of Graphiti
+`commands`: JSON lines of commands, as `schemas.commands` defines them. `graphiti`: the graph of Graphiti
 and Zep, with four times on each edge. `mem0`: memories with their history, if the file has it. `mcp-memory`: the
 JSON lines of the MCP memory server.
 """
