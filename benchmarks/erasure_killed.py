@@ -31,11 +31,11 @@ import orjson
 
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import tell
+from orchestration.features.feedback.feature import tell
 from orchestration.features.imagination.flow import imagine
 from orchestration.features.imagination.values import Imagine
 from orchestration.features.mirror.folder import Folder
-from orchestration.features.sharing.flow import share
+from orchestration.features.sharing.feature import share
 from orchestration.features.sharing.values import Share, Shared
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest

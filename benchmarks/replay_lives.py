@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import tell as tell_feedback
+from orchestration.features.feedback.feature import tell as tell_feedback
 from orchestration.insertion import apply
 from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context

@@ -140,7 +140,12 @@ class Deps:
 
     async def existing_graph(self, key: GraphKey, citizen_id: str | None) -> Graph:
         """The graph. Raises NotFound where nothing was remembered."""
-        name = graph_name(key, citizen_id)
-        if not await self.graphs.for_reading(name):
+        graph = await self.graph_if_any(key, citizen_id)
+        if graph is None:
             raise NotFound(f"nothing was remembered for {owner_of(key, citizen_id)} yet")
-        return self.graph(name)
+        return graph
+
+    async def graph_if_any(self, key: GraphKey, citizen_id: str | None) -> Graph | None:
+        """The graph; None where nothing was remembered."""
+        name = graph_name(key, citizen_id)
+        return self.graph(name) if await self.graphs.for_reading(name) else None

@@ -14,27 +14,12 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, FilterReadi
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
 from orchestration.graph_queries.six_queries import prepare_queries, with_event_periods
 from orchestration.identifiers import identifier
-from orchestration.kept_streams import (
-    KeptStream,
-    Place,
-    Retrieved,
-    find_place,
-    holds,
-    keep_stream,
-    still_in,
-)
+from orchestration.kept_streams import KeptStream, Place, Retrieved, find_place, holds, keep_stream, still_in
 from orchestration.mind.energy import Decay
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
 from orchestration.question.time_expressions import NamedPeriod
-from orchestration.ranking.activation import (
-    Activation,
-    Asker,
-    activate,
-    in_order,
-    with_plurality,
-    with_preference,
-)
+from orchestration.ranking.activation import Activation, Asker, activate, in_order, with_plurality, with_preference
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.confidence import Evidence, gather_evidence, rate_answer
 from orchestration.ranking.consciousness_score import FOCUS, REALITY_PRESSURE

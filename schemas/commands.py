@@ -99,11 +99,13 @@ class Command(GraphRequest):
         return self._writer
 
     def with_writer(self, writer: Writer) -> Self:
-        if writer == self._writer:
-            return self
-        written = self.model_copy()
-        written._writer = writer
-        return written
+        return self if writer == self._writer else self._marked("_writer", writer)
+
+    def _marked(self, name: str, value: Any) -> Self:
+        """The same command with a value that is no field of it."""
+        marked = self.model_copy()
+        setattr(marked, name, value)
+        return marked
 
     @property
     def inferred(self) -> bool:
@@ -115,9 +117,7 @@ class Command(GraphRequest):
         return self._inferred
 
     def as_inferred(self) -> Self:
-        inferred = self.model_copy()
-        inferred._inferred = True
-        return inferred
+        return self._marked("_inferred", value=True)
 
     @property
     def quarantining(self) -> Quarantining | None:
@@ -125,9 +125,7 @@ class Command(GraphRequest):
         return self._quarantining
 
     def as_quarantining(self, since: Instant | None = None) -> Self:
-        quarantining = self.model_copy()
-        quarantining._quarantining = Quarantining(since)
-        return quarantining
+        return self._marked("_quarantining", Quarantining(since))
 
     @property
     def copy_of(self) -> dict[str, Any] | None:
@@ -135,9 +133,7 @@ class Command(GraphRequest):
         return None if self._copy_of is None else self._copy_of.model_dump(mode="json", exclude_none=True)
 
     def as_copy_of(self, origin: SharedFrom) -> Self:
-        copying = self.model_copy()
-        copying._copy_of = origin
-        return copying
+        return self._marked("_copy_of", origin)
 
     def with_source(self, source: Source) -> Self:
         """The same command with this source; unchanged if its kind has no source."""

@@ -358,29 +358,21 @@ _MOST_UNREADABLE: Final = 100
 
 def describe_unreadable(records: Iterable[ConsciousnessNode | ConsciousnessRelationship]) -> tuple[str, ...]:
     """One line for each record with unreadable fields: at most 100, then how many more there are."""
-    lines = dict.fromkeys(_describe_fields(record) for record in records if record.unreadable)
+    lines: dict[str, None] = {}
+    for each in records:
+        if each.unreadable:
+            subject = f"memory {each.node_id}" if isinstance(each, ConsciousnessNode) else f"link {each.link_id}"
+            fields = ", ".join(each.unreadable)
+            whose = f"{subject} of {each.level}, version {each.version}"
+            lines[f"{whose}: {fields} cannot be shown and was left out; {UNREADABLE_REMEDY}"] = None
     first = tuple(lines)[:_MOST_UNREADABLE]
     return first if len(first) == len(lines) else (*first, f"and {len(lines) - len(first)} more")
 
 
-def _describe_fields(record: ConsciousnessNode | ConsciousnessRelationship) -> str:
-    subject = f"memory {record.node_id}" if isinstance(record, ConsciousnessNode) else f"link {record.link_id}"
-    fields = ", ".join(record.unreadable)
-    return (
-        f"{subject} of {record.level}, version {record.version}: "
-        f"{fields} cannot be shown and was left out; {UNREADABLE_REMEDY}"
-    )
-
-
 REQUIRED: Final = (
-    "energy",
-    "confidence",
-    "emotion_vector",
-    "goal",
-    "mindstate",
-    "energy_transfer_coefficient",
+    "energy", "confidence", "emotion_vector", "goal", "mindstate", "energy_transfer_coefficient",
     "resolution_state",
-)
+)  # fmt: skip
 IMPORTANT: Final = ("formation_trigger", "felt_quality", "emotion_description")
 CONDITIONAL: Final = ("body_sensation", "spatial_context", "sensory_details")
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from api.cli import formatting, options, stream_text, support
 from api.cli.program import option
 from api.client import AsyncSubstrate
-from orchestration.features.appetite.flow import intend
+from orchestration.features.appetite.feature import intend
 from schemas.mind.appetite import IntendRequest
 from schemas.responses import Intended
 

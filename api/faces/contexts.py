@@ -12,7 +12,7 @@ from api.client import AsyncSubstrate
 from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.contexts.flow import read_agent_log, write_context
+from orchestration.features.contexts.feature import read_agent_log, write_context
 from orchestration.features.contexts.values import (
     MOST_EDGES,
     MOST_NODES,

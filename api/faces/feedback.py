@@ -12,7 +12,7 @@ from api.client import AsyncSubstrate
 from api.mcp.answers import Values
 from api.mcp.arguments import Arguments, AsOfArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, fields_of, tool
-from orchestration.features.feedback.flow import list_feedback, take_back, tell
+from orchestration.features.feedback.feature import list_feedback, take_back, tell
 from schemas.base import AtMost
 from schemas.base import Text as TextField
 from schemas.errors import InvalidRequest

@@ -16,7 +16,7 @@ from api.mcp.answers import Noticed
 from api.mcp.arguments import Arguments, AsOfArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, times_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.identity.flow import introduce, read_identity, read_identity_diff
+from orchestration.features.identity.feature import introduce, read_identity, read_identity_diff
 from orchestration.features.identity.values import AttachedRule, Between, Identity, IdentityDiff, WhoIs
 from schemas.base import Frozen
 from schemas.mind.state import Felt

@@ -10,7 +10,7 @@ from api.cli.stream_text import format_offer
 from api.cli.writing import show_consequences
 from api.request_parsing.erasures import erasure_of
 from api.runtime.runtime import Runtime
-from orchestration.features.offers import flow
+from orchestration.features.offers import feature as flow
 from orchestration.features.offers.rules import Whose
 from orchestration.writing.erasure import erase_naming_copies
 from schemas.commands import ANY_COMMAND

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_FAULT, option
-from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.feature import draw_for, judge
 from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.errors import InvalidRequest
 from substrate.language.text import count_of

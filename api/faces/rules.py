@@ -14,7 +14,7 @@ from api.mcp.answers import Noticed
 from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.rules import flow
+from orchestration.features.rules import feature as flow
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
 from schemas.base import AtMost, Frozen, Name
 from schemas.base import Text as TextField

@@ -12,7 +12,7 @@ from api.client import AsyncSubstrate
 from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.sharing import flow
+from orchestration.features.sharing import feature as flow
 from orchestration.features.sharing.values import (
     ContestedPage,
     ContestedQuery,

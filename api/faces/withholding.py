@@ -8,8 +8,8 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.program import argument, option
+from orchestration.features.withholding import feature as policies
 from orchestration.features.withholding import quarantine as flow
-from orchestration.features.withholding import retention as policies
 from orchestration.features.withholding.values import (
     KEEPS,
     SELECTS,

@@ -10,7 +10,7 @@ from api.dependencies import Now
 from api.request_parsing.erasures import erasure_of, sign_erasure
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
-from orchestration.features.offers import flow as offers
+from orchestration.features.offers import feature as offers
 from orchestration.features.offers.rules import Whose
 from orchestration.writing.erasure import erase_naming_copies
 from schemas.base import Identifier

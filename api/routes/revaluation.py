@@ -7,7 +7,7 @@ from typing import Final
 from api.dependencies import Now
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
-from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.feature import draw_for, judge
 from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.base import CitizenId
 from schemas.commands import Command, Correct

@@ -183,12 +183,7 @@ def _places(stream: ConsciousnessStream, words: Collection[str]) -> list[tuple[s
 
 
 def _tell_memories(
-    page: _Page,
-    places: Sequence[tuple[str, ConsciousnessNode]],
-    words: Collection[str],
-    *,
-    keep: int,
-    ids: bool,
+    page: _Page, places: Sequence[tuple[str, ConsciousnessNode]], words: Collection[str], *, keep: int, ids: bool
 ) -> list[ConsciousnessNode]:
     """Add the memories that fit beside what is kept, and return them. The first is always there."""
     told: list[ConsciousnessNode] = []

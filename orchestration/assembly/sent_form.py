@@ -51,28 +51,11 @@ PATHS: Final = "suggested_paths"
 POTENTIAL: Final = "energy_feedback_potential"
 """A figure of a section that is never left out: it is one number, and what wakes a citizen (003, component 5c)."""
 _MOST_FIRST: Final = (
-    "notes",
-    "entities",
-    "relative_potential",
-    "energy_feedback",
-    "citizen_energy",
-    "temporal_dissonances",
-    "resolution_patterns",
-    "rules",
-    "offers",
-    "consciousness_summary",
-    "state",
-    "metadata_validation",
-    "traversal_graph",
-    PATHS,
-    "energy_shares",
-    "learned",
-    "retrieval_latency_ms",
-    "query_count",
-    "model_calls",
-    "stage_ms",
-    "timings",
-)
+    "notes", "entities", "relative_potential", "energy_feedback", "citizen_energy", "temporal_dissonances",
+    "resolution_patterns", "rules", "offers", "consciousness_summary", "state", "metadata_validation",
+    "traversal_graph", PATHS, "energy_shares", "learned", "retrieval_latency_ms", "query_count", "model_calls",
+    "stage_ms", "timings",
+)  # fmt: skip
 """What is left out where it does not fit, the most important first. Paths and figures are those of the graph."""
 _WITH_RECORDS: Final = frozenset(("levels", "activation_tiers", "traversal_graph", "memories", "links"))
 _SECTIONED: Final = frozenset(("memories", "links", *chain.from_iterable(PART_FIELDS.values())))
@@ -113,10 +96,7 @@ def bytes_per_token(body: bytes) -> float:
 
 
 def stream_json(
-    stream: ConsciousnessStream,
-    form: Form,
-    parts: Collection[Part] | None = None,
-    budget: Budget | None = None,
+    stream: ConsciousnessStream, form: Form, parts: Collection[Part] | None = None, budget: Budget | None = None
 ) -> bytes:
     """The stream in this form, with what it costs. `parts`: the sections to send; None for the usual ones.
 

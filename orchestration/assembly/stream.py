@@ -247,10 +247,7 @@ def assemble(
         energy_feedback_potential=energy.energy_feedback_potential(links),
         relative_potential=round(energy.relative_potential(weighed.values(), places), 6),
         energy_shares=tuple(energy.energy_shares(links)) if request.explain else (),
-        temporal_dissonances=(
-            *detect_temporal_dissonances(nodes, mode),
-            *infer_dissonances(overtaken, mode),
-        ),
+        temporal_dissonances=(*detect_temporal_dissonances(nodes, mode), *infer_dissonances(overtaken, mode)),
         metadata_validation=metadata_report(nodes, links, kept),
         resolution_patterns=tuple(report.patterns),
         offers=tuple(report.offers),

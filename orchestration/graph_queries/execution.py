@@ -317,10 +317,7 @@ async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[
 
 
 def _step_rows(
-    hop: int,
-    steps: Iterable[NearLink],
-    memories: Mapping[RecordName, Record],
-    links: Mapping[RecordName, Record],
+    hop: int, steps: Iterable[NearLink], memories: Mapping[RecordName, Record], links: Mapping[RecordName, Record]
 ) -> Iterator[FoundRow]:
     for near in steps:
         link, memory = links.get(near.link), memories.get(near.other)

@@ -62,19 +62,10 @@ async def open_view(
 async def open_plain_view(
     citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
 ) -> View:
-    """The same without a note on what became known later."""
-    targets = await _open_targets(citizen_id, graphs, scope, deps, now=now)
-    unknown = Level.N1 in graphs and Level.N1 not in targets
-    notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
-    lacking = (collective_of(key) for key in graphs if key not in targets)
-    notes += [f"collective {name} is not known here: nothing was remembered in it yet" for name in lacking if name]
-    return View(scope, targets, now, tuple(notes))
+    """The same without a note on what became known later.
 
-
-async def _open_targets(
-    citizen_id: str, graphs: Sequence[GraphKey], scope: Scope, deps: Deps, *, now: Instant
-) -> dict[GraphKey, GraphTarget]:
-    """Those of the graphs that exist. What was open already is read while the others are looked for."""
+    What was open already is read while the other graphs are looked for.
+    """
     named = {key: deps.graph(graph_name(key, citizen_id)) for key in graphs}
     unsure = {key: graph for key, graph in named.items() if not deps.graphs.is_open(graph.name)}
     known = (open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
@@ -83,7 +74,12 @@ async def _open_targets(
     existing = ((key, graph) for key, graph in unsure.items() if graph.name in stamps)
     opening = (open_target(key, graph, stamps[graph.name], scope, now=now) for key, graph in existing)
     opened = {target.key: target for target in [*found, *await together(*opening)]}
-    return {key: opened[key] for key in named if key in opened}
+    targets = {key: opened[key] for key in named if key in opened}
+    unknown = Level.N1 in graphs and Level.N1 not in targets
+    notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
+    lacking = (collective_of(key) for key in graphs if key not in targets)
+    notes += [f"collective {name} is not known here: nothing was remembered in it yet" for name in lacking if name]
+    return View(scope, targets, now, tuple(notes))
 
 
 async def note_learned_later(view: View) -> list[str]:

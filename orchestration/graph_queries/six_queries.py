@@ -144,12 +144,7 @@ def prepare_queries(
 
 
 def build_vector_query(
-    target: GraphTarget,
-    lexicon: Lexicon,
-    values: Mapping[str, Any],
-    reach: Reach,
-    *,
-    fewest: Fewest | None = None,
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, fewest: Fewest | None = None
 ) -> QueryRequest:
     """Likeness in one graph: by the index with over-fetch, or by the exact scan where that is as cheap.
 

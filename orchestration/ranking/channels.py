@@ -13,11 +13,7 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from orchestration.algorithms import maximal_marginal_relevance
-from orchestration.appraisal.standing_rules import (
-    is_conditional,
-    is_revocation,
-    matter_of,
-)
+from orchestration.appraisal.standing_rules import is_conditional, is_revocation, matter_of
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, AnswerKind, Question, Request
 from orchestration.ranking import currency

@@ -36,11 +36,7 @@ ABOUT: Final = 0.8
 
 
 def period_fits(
-    memories: Mapping[Key, Candidate],
-    periods: Sequence[NamedPeriod],
-    *,
-    alone: bool = False,
-    plans: bool = False,
+    memories: Mapping[Key, Candidate], periods: Sequence[NamedPeriod], *, alone: bool = False, plans: bool = False
 ) -> dict[Key, float]:
     """How well each candidate fits one of the periods, in (0, 1]; those that fit none are left out.
 

@@ -391,13 +391,6 @@ class WindowText(NamedTuple):
     cut: bool
 
 
-class Feeling(NamedTuple):
-    """The emotion of a signal, if any, and its intensity in [0, 1]."""
-
-    emotion: str | None
-    intensity: float
-
-
 @dataclass(frozen=True, slots=True)
 class SignalSources:
     """The values from which a signal is completed.
@@ -547,13 +540,13 @@ def build_signal(
     nodes = [*request.nodes, *sources.entities, *sources.surroundings.names]
     for drive in drives.values():
         nodes += drive.nodes
-    feeling = read_feeling(request, sources.window.text, sources.state)
+    emotion, intensity = read_feeling(request, sources.window.text, sources.state)
     result = request.result or read_result(sources.window.text) or ""
     return SentSignal(
         nodes=tuple(_distinct(nodes)[:MAX_NODES]),
         relations=relations,
-        emotion=feeling.emotion,
-        intensity=feeling.intensity,
+        emotion=emotion,
+        intensity=intensity,
         result=result.strip().lower() or None,
         max_level=request.max_level,
         drives=tuple(drives),
@@ -573,19 +566,19 @@ def unsatisfied_drives(request: Resonate, state: CitizenState) -> dict[str, Driv
     return dict(sorted(drives.items(), key=lambda item: (item[1].satisfaction, item[0])))
 
 
-def read_feeling(request: Resonate, text: str, state: CitizenState) -> Feeling:
-    """The emotion of the request, else of the text, else the strongest of the state; with its intensity."""
+def read_feeling(request: Resonate, text: str, state: CitizenState) -> tuple[str | None, float]:
+    """The emotion of the request, else of the text, else the strongest of the state; its intensity, in [0, 1]."""
     intensity = 1.0 if request.intensity is None else request.intensity
     if request.emotion is not None:
-        return Feeling(normal_emotion(request.emotion), intensity)
+        return normal_emotion(request.emotion), intensity
     text_emotion = next(iter(read_emotions(text)), None)
     if text_emotion is not None:
-        return Feeling(text_emotion, intensity)
+        return text_emotion, intensity
     felt = normal_emotions(state.emotion_vector) if request.built else {}
     strongest = strongest_emotion(felt)
     if strongest is None:
-        return Feeling(None, intensity)
-    return Feeling(strongest, felt[strongest] if request.intensity is None else intensity)
+        return None, intensity
+    return strongest, felt[strongest] if request.intensity is None else intensity
 
 
 def describe_signal(sent: SentSignal) -> str:

@@ -70,9 +70,7 @@ class _Web(NamedTuple):
 
 
 def suggested_paths(
-    nodes: Mapping[Identity, ConsciousnessNode],
-    edges: Iterable[GraphEdge],
-    starts: Sequence[Identity],
+    nodes: Mapping[Identity, ConsciousnessNode], edges: Iterable[GraphEdge], starts: Sequence[Identity]
 ) -> tuple[TraversalPath, ...]:
     """The most probable whole paths from `starts`, at most ten; the head of this module says which are whole.
 

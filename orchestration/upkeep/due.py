@@ -21,13 +21,10 @@ class Periodic(Protocol):
 
     @property
     def name(self) -> str: ...
-
     @property
     def levels(self) -> tuple[Level, ...]: ...
-
     @property
     def period_s(self) -> int: ...
-
     @property
     def default(self) -> bool: ...
 
@@ -37,13 +34,10 @@ class PastRun(Protocol):
 
     @property
     def job(self) -> str: ...
-
     @property
     def status(self) -> str: ...
-
     @property
     def begun_at(self) -> Instant: ...
-
     @property
     def next_at(self) -> Instant | None: ...
 

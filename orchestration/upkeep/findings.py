@@ -127,8 +127,14 @@ def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     faults = list(_memory_faults(row))
     identity = str(row.fields["id"])
     if faults:
+        # Missing energy and confidence are repaired with 0.5 (003, task 4); no command can repair other faults.
+        only_numbers = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
+        numbers = [_as_number(row.fields[name]) for name in STORED_DEFAULTS]
+        repair = None
+        if only_numbers and is_open(row) and all(isinstance(each, (float, int, type(None))) for each in numbers):
+            repair = attempt_command(Correct, **_revision_of(row, graph, "felt"), **STORED_DEFAULTS)
         message = f"{'; '.join(faults)}: questions cannot find it, or fail when they do"
-        yield build_finding("memory_invalid", graph, identity, message, repair=_memory_repair(row, graph, faults))
+        yield build_finding("memory_invalid", graph, identity, message, repair=repair)
         return
     if not is_open(row):
         return
@@ -228,15 +234,6 @@ def _time_faults(fields: Mapping[str, Any]) -> Iterator[str]:
         yield "a period ends before it begins"
 
 
-def _memory_repair(row: MemoryRow, graph: SweptGraph, faults: list[str]) -> ApplyCommand | None:
-    """Repair missing energy and confidence with 0.5 (003, task 4); no command can repair other faults."""
-    only_numbers = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
-    readable = all(isinstance(_as_number(row.fields[name]), (float, int, type(None))) for name in STORED_DEFAULTS)
-    if not only_numbers or not readable or not is_open(row):
-        return None
-    return attempt_command(Correct, **_revision_of(row, graph, "felt"), **STORED_DEFAULTS)
-
-
 def memory_texts(row: MemoryRow) -> text_quality.MemoryTexts:
     """Return the texts of a memory of a page; long ones are cut to `TEXT_READ` characters."""
     fields = row.fields
@@ -313,7 +310,13 @@ def find_in_link(row: LinkRow, graph: SweptGraph) -> LinkFindings:
         repair = _link_repair(row, graph, errors)
         findings.append(build_finding("link_invalid", graph, _link_name(row), "; ".join(errors), repair=repair))
     else:
-        findings += _essay_emotion_of_link(row, metadata["emotion_vector"], graph)
+        short = text_quality.shorten_emotions(metadata["emotion_vector"])
+        if short is not None:
+            task = _link_task(row, graph)
+            description = text_quality.append_essays(row.fields["emotion_description"], short.essays, MAX_TEXT)
+            changes = {"emotion_vector": short.emotions, "emotion_description": description}
+            revision = attempt(ReviseLink, **task, **changes) if task else None
+            findings.append(build_finding("essay_emotion", graph, _link_name(row), short.message, repair=revision))
     maps = _mended_maps(row)
     if maps:
         task = _link_task(row, graph)
@@ -348,17 +351,6 @@ def _link_repair(row: LinkRow, graph: SweptGraph, errors: list[str]) -> RetractL
     if len(wrong) == len(errors):
         return attempt(ReviseLink, **task, **{name: LINK_DEFAULTS[name] for name in wrong})
     return attempt(RetractLink, **task)
-
-
-def _essay_emotion_of_link(row: LinkRow, emotions: Any, graph: SweptGraph) -> Iterator[Finding]:
-    short = text_quality.shorten_emotions(emotions)
-    if short is None:
-        return
-    task = _link_task(row, graph)
-    description = text_quality.append_essays(row.fields["emotion_description"], short.essays, MAX_TEXT)
-    changes = {"emotion_vector": short.emotions, "emotion_description": description}
-    repair = attempt(ReviseLink, **task, **changes) if task else None
-    yield build_finding("essay_emotion", graph, _link_name(row), short.message, repair=repair)
 
 
 def _closed_end(row: LinkRow, graph: SweptGraph) -> Iterator[Finding]:
@@ -403,24 +395,20 @@ def find_overlaps(records: Iterable[RecordRow]) -> Iterator[Overlap]:
     """
     believed: list[RecordRow] = []
     for record in sorted(records, key=lambda record: (record.known.start, record.valid.start, record.carried)):
-        position = bisect_left(believed, record.valid.start, key=_valid_start)
+        position = bisect_left(believed, record.valid.start, key=attrgetter("valid.start"))
         while position > 0 and (left := believed[position - 1]).valid.end > record.valid.start:
             position -= 1
             if left.known.end > record.known.start:
                 yield Overlap(left, record)
                 break
             del believed[position]
-        position = bisect_left(believed, record.valid.start, key=_valid_start)
+        position = bisect_left(believed, record.valid.start, key=attrgetter("valid.start"))
         while position < len(believed) and believed[position].valid.start < record.valid.end:
             if believed[position].known.end > record.known.start:
                 yield Overlap(believed[position], record)
                 break
             del believed[position]
-        insort(believed, record, key=_valid_start)
-
-
-def _valid_start(record: RecordRow) -> int:
-    return record.valid.start
+        insort(believed, record, key=attrgetter("valid.start"))
 
 
 def find_in_memories(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:

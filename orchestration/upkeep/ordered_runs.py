@@ -146,7 +146,16 @@ async def _pairs(
 async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -> list[Run]:
     """The runs in graphs that somebody reaches, the newest first."""
     existing = map(place_of, await deps.graphs.existing())
-    places = [place for place in existing if _is_asked(place, query) and reaches(place)]
+    places = []
+    for place in existing:
+        # With a citizen alone: its own graph; with a level alone: all graphs of the level.
+        asked = query.citizen_id in (None, place.citizen_id)
+        if query.collective is not None:
+            asked = place.key == graph_key(Level.N2, query.collective)
+        elif query.level is not None:
+            asked = place.level is query.level and (place.level is not Level.N1 or asked)
+        if asked and reaches(place):
+            places.append(place)
     slots = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
     async def read(place: Place) -> list[Run]:
@@ -160,15 +169,6 @@ async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -
 
     found = [run for part in await asyncio.gather(*map(read, places)) for run in part]
     return sorted(found, key=lambda run: (run.begun_at, run.id), reverse=True)[: query.limit]
-
-
-def _is_asked(place: Place, query: RunsQuery) -> bool:
-    """With a citizen alone: its own graph; with a level alone: all graphs of the level."""
-    if query.level is None:
-        return query.citizen_id in (None, place.citizen_id)
-    if query.collective is not None:
-        return place.key == graph_key(Level.N2, query.collective)
-    return place.level is query.level and (query.level is not Level.N1 or place.citizen_id == query.citizen_id)
 
 
 async def find_run(run_id: str, deps: Deps) -> tuple[Place, RunRecord]:

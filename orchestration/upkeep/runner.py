@@ -156,7 +156,16 @@ async def _run_page(job: Job, context: JobContext, record: RunRecord) -> RunReco
     page = await job.plan(context, record.cursor)
     if page.next is not None and page.next == record.cursor:
         raise _StuckJob(job.name)
-    commands = [_complete(command, record.id) for command in page.commands]
+    commands: list[Command] = []
+    for command in page.commands:
+        # Its source and its id are upkeep, and a hash of run and content, where the job gives none.
+        if "source" not in command.model_fields_set:
+            command = command.with_source(Source.UPKEEP)
+        if command.command_id is None:
+            content = f"{record.id}\n{command_name(command)}\n{command.model_dump_json()}"
+            hashed = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+            command = command.model_copy(update={"command_id": f"{record.id}.{hashed}"})
+        commands.append(command)
     if commands:
         record = replace(record, pages=record.pages + 1)
         changes: list[Change] = []
@@ -192,16 +201,6 @@ def changed_something(receipt: WriteReceipt, record: RunRecord) -> bool:
     if receipt.status != "stored" or receipt.recognised is not None or receipt.created_at is None:
         return False
     return to_instant(receipt.created_at) >= record.begun_at
-
-
-def _complete(command: Command, run_id: str) -> Command:
-    """The command with its source and its id: upkeep, and a hash of run and content, where the job gives none."""
-    sourced = command if "source" in command.model_fields_set else command.with_source(Source.UPKEEP)
-    if sourced.command_id is not None:
-        return sourced
-    content = f"{run_id}\n{command_name(sourced)}\n{sourced.model_dump_json()}"
-    digest = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    return sourced.model_copy(update={"command_id": f"{run_id}.{digest}"})
 
 
 async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | None:

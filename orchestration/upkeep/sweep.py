@@ -72,7 +72,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import note_adapter, read_stamp
 from substrate.store import passages, reader, upkeep
 from substrate.store import runs as store
-from substrate.store.upkeep import MemoryRow, RecordRow, Share
+from substrate.store.upkeep import MemoryRow, RecordRow
 
 REST: Final = 2.0
 """Seconds of pause for each second of work: others get two thirds of the engine's time and of this process."""
@@ -252,7 +252,16 @@ async def sweep_page(run: Sweep, after: int, limit: int = upkeep.MEMORIES_A_PAGE
         return None
     run.nodes += len(page)
     for row in page:
-        _sweep_memory(row, run)
+        findings = list(find_in_memory(row, run.swept))
+        run.ledger.add(findings)
+        if not is_open(row):
+            continue
+        given = given_of_memory(row.fields)
+        run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given)
+        if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
+            key = text_quality.content_key(memory_texts(row))
+            if key is not None:
+                run.digests.add(text_quality.short_digest(key), row.internal_id)
     await run.rest()
     await _sweep_links(page, run)
     await _sweep_versions(page, run)
@@ -277,19 +286,6 @@ async def _find_strays(run: Sweep) -> None:
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 
 
-def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
-    findings = list(find_in_memory(row, run.swept))
-    run.ledger.add(findings)
-    if not is_open(row):
-        return
-    given = given_of_memory(row.fields)
-    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given)
-    if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
-        key = text_quality.content_key(memory_texts(row))
-        if key is not None:
-            run.digests.add(text_quality.short_digest(key), row.internal_id)
-
-
 async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
     """Sweep all links that begin in the page, with their closed records if there are any."""
     with_closed = [row.internal_id for row in page if row.past_links_out]
@@ -297,27 +293,20 @@ async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
     for _, shares in groupby(upkeep.plan_shares(degrees), key=lambda share: share.first):
         records: list[RecordRow] = []
         for share in shares:
-            records += await _sweep_open_links(share, run)
+            for row in await upkeep.read_links(run.graph, share):
+                run.links += 1
+                validation, found = find_in_link(row, run.swept)
+                run.ledger.add(found)
+                ends = {end.internal_id: str(end.id) for end in (row.source, row.target)}
+                run.quality.add_link(ends, validation, given_of_link(row.fields))
+                record = record_of(row)
+                if record is not None:
+                    records.append(record)
+            await run.rest()
             if any(share.first <= internal_id < share.beyond for internal_id in with_closed):
                 records += await upkeep.read_past_links(run.graph, share)
                 await run.rest()
         run.ledger.add(find_in_links(records, run.swept))
-
-
-async def _sweep_open_links(share: Share, run: Sweep) -> list[RecordRow]:
-    """Sweep the open links of a share one by one; returns their records."""
-    records = []
-    for row in await upkeep.read_links(run.graph, share):
-        run.links += 1
-        validation, findings = find_in_link(row, run.swept)
-        run.ledger.add(findings)
-        ends = {end.internal_id: str(end.id) for end in (row.source, row.target)}
-        run.quality.add_link(ends, validation, given_of_link(row.fields))
-        record = record_of(row)
-        if record is not None:
-            records.append(record)
-    await run.rest()
-    return records
 
 
 async def _sweep_versions(page: Sequence[MemoryRow], run: Sweep) -> None:

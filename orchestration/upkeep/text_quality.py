@@ -21,20 +21,9 @@ MAX_EMOTION_WORDS: Final = 4
 MIN_SPOKEN_WORDS: Final = 6
 """A turn with fewer words can be repeated without being a duplicate: `Yes, of course.`"""
 NAMED_TYPES: Final = frozenset(
-    (
-        "Person",
-        "Concept",
-        "Entity",
-        "Place",
-        "Organization",
-        "Project",
-        "Topic",
-        "Tool",
-        "Tag",
-        "Session",
-        "Document",
-    )
-)
+    ("Person", "Concept", "Entity", "Place", "Organization", "Project", "Topic", "Tool", "Tag", "Session",
+     "Document")
+)  # fmt: skip
 """Types whose memories are things: a name alone is enough for them."""
 PLACEHOLDERS: Final = frozenset(("none", "null", "undefined", "nan", "n/a", "nil", "[object object]", "{}", "[]"))
 EMPTY: Final = "it says nothing: no text, or a placeholder such as None"

@@ -155,11 +155,7 @@ async def _whole_state(state: StateBasedRetrieval, view: View, deps: Deps) -> Ci
     """The state to wake from: that of then, what the request gives, what is kept, or what the memories tell."""
     if view.recall is not None and view.recall.state is not None:
         return view.recall.state
-    said = {
-        "energy": state.current_energy,
-        "emotion_vector": state.current_emotions,
-        "goal": state.current_goal,
-    }
+    said = {"energy": state.current_energy, "emotion_vector": state.current_emotions, "goal": state.current_goal}
     given = without_nulls(said)
     if len(given) == len(said):
         return CitizenState(citizen_id=state.citizen_id, **given)

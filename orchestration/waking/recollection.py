@@ -23,16 +23,7 @@ from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
 from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, ranked
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
-from orchestration.waking.told import (
-    Solution,
-    Told,
-    channels_of,
-    is_told,
-    may_answer,
-    read_told,
-    thin_out,
-    told_parts,
-)
+from orchestration.waking.told import Told, channels_of, is_told, may_answer, read_told, thin_out, told_parts
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import GraphKey, Level, ResolutionState
@@ -191,9 +182,8 @@ async def recollect(
     for result in more:
         candidates.add(result.key, result.rows, likeness=False)
     links = [link for link in candidates.links.values() if link.get("relation_type") == "RESOLVED_BY"]
-    solutions = [Solution(link.source, link.target) for link in links]
     earlier = await _read_earlier(candidates, cue.view.scope, target=cue.target)
-    told = read_told(candidates.memories.values(), about, solutions, earlier)
+    told = read_told(candidates.memories.values(), about, links, earlier)
     parts: dict[Key, Mapping[str, float]] = {}
     for key, one in told.items():
         if may_answer(one, waking, unresolved=unresolved) and (scored := told_parts(one, waking)):

@@ -278,17 +278,10 @@ def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told])
 # --- what was told before what
 
 
-class Solution(NamedTuple):
-    """A link from what was open to what resolved it, by memory id."""
-
-    open_id: str
-    solved_id: str
-
-
 def read_told(
     memories: Iterable[Candidate],
     about: Mapping[Key, float],
-    solutions: Iterable[Solution] = (),
+    solutions: Iterable[CandidateLink] = (),
     earlier: Mapping[str, Earlier] = NOTHING_EARLIER,
 ) -> dict[Key, Told]:
     """The memories told in plain words, oldest first, each with what was told before it.
@@ -307,8 +300,8 @@ def read_told(
         relevance[memory.key[1]] = about.get(memory.key, 0.0)
     in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
     resolved: dict[str, float] = {}
-    for open_id, solved_id in solutions:
-        resolved[solved_id] = max(relevance.get(open_id, 0.0), resolved.get(solved_id, 0.0))
+    for link in solutions:
+        resolved[link.target] = max(relevance.get(link.source, 0.0), resolved.get(link.target, 0.0))
     found: dict[Key, Told] = {}
     for place, one in enumerate(in_time):
         key, said = one.memory.key, _say(one.memory)
@@ -368,13 +361,6 @@ class ResolutionStep(NamedTuple):
     hops: int
 
 
-class Neighbour(NamedTuple):
-    """A memory at the other end of a link. Sorts by the strength of the link, strongest first."""
-
-    minus_strength: float
-    memory_id: str
-
-
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """A blockage, the link to its resolution, the resolution, and the steps of the resolution."""
@@ -388,11 +374,11 @@ class Resolution:
 def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
     """The resolutions of these blockages among the candidates, each with its steps."""
     memories = {key[:2]: memory for key, memory in candidates.memories.items()}
-    neighbours: dict[Identity, list[Neighbour]] = {}
+    neighbours: dict[Identity, list[tuple[float, str]]] = {}  # those of the strongest links sort first
     for link in candidates.links.values():
         strength = float(link.get("energy")) * float(link.get("confidence"))
         for near, far in ((link.source, link.target), (link.target, link.source)):
-            neighbours.setdefault((link.graph_key, near), []).append(Neighbour(-strength, far))
+            neighbours.setdefault((link.graph_key, near), []).append((-strength, far))
     wanted = {key[:2] for key in blockages}
     resolutions = []
     for link in candidates.links.values():
@@ -457,7 +443,7 @@ def _resolves(link: CandidateLink) -> bool:
 def _steps(
     blockage: Identity,
     resolution: Identity,
-    neighbours: Mapping[Identity, Sequence[Neighbour]],
+    neighbours: Mapping[Identity, Sequence[tuple[float, str]]],
     memories: Mapping[Identity, Candidate],
 ) -> tuple[ResolutionStep, ...]:
     """The steps of a resolution: fewest hops first, then strongest links; no path goes through the blockage."""
@@ -467,7 +453,7 @@ def _steps(
     for hops in (1, 2):
         reached = sorted(neighbour for identity in ring for neighbour in neighbours.get(identity, ()))
         ring = []
-        for identity in dict.fromkeys((level, neighbour.memory_id) for neighbour in reached):
+        for identity in dict.fromkeys((level, memory_id) for _, memory_id in reached):
             if identity not in seen and identity in memories:
                 seen.add(identity)
                 ring.append(identity)

@@ -58,7 +58,11 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     by_words = await beside_loop(
         commands, lambda: [appraised_rows.appraise_command(command, given) for command in commands]
     )
-    texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
+    texts: dict[int, str] = {}  # the speakers' own words of ingested texts, by the place of the command
+    for place, command in enumerate(commands if deps.appraisal == "model" else ()):
+        if isinstance(command, Remember) and command.source is Source.INGESTION:
+            texts[place] = prompt.own_words(appraised_rows.text_to_appraise(command) or "")
+    texts = {place: own for place, own in texts.items() if own}
     if not texts:
         return Appraised(by_words, {})
     if deps.language_model is None:
@@ -68,17 +72,6 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
         if words.step in SILENCES and place in read:
             read[place] = replace(read[place], step=words.step)
     return Appraised([read.get(place, words) for place, words in enumerate(by_words)], notes)
-
-
-def _ingested_texts(commands: Sequence[Command]) -> dict[int, str]:
-    """The speakers' own words of ingested texts, by the place of the command."""
-    texts: dict[int, str] = {}
-    for place, command in enumerate(commands):
-        if isinstance(command, Remember) and command.source is Source.INGESTION:
-            own = prompt.own_words(appraised_rows.text_to_appraise(command) or "")
-            if own:
-                texts[place] = own
-    return texts
 
 
 async def _ask_model(

@@ -193,15 +193,8 @@ PARTS_AT_MOST: Final = 99
 """With the command itself, as many as an atomic list has commands: all are written in one statement."""
 _OPEN: Final = frozenset((ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value))
 _COPIED: Final = (
-    "level",
-    "citizen_id",
-    "collective",
-    "source",
-    "effective_at",
-    "valid_to",
-    "undoes_source",
-    "undoes_key",
-)
+    "level", "citizen_id", "collective", "source", "effective_at", "valid_to", "undoes_source", "undoes_key",
+)  # fmt: skip
 
 
 type Identity = tuple[Subject, str]

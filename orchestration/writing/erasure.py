@@ -301,7 +301,12 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept:
             await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew
             await stamp_erased(graph, max(note.at for note in notes.values()))
             for episode_id in ids if kind == "episode" else ():
-                removed += await _remove_episode(episode_id, graph, kept)
+                while memories := await erasure.episode_memories(graph, episode_id):
+                    removed += await _remove_memories(memories, graph, kept)
+                ingestion = ingestion_id(episode_id)
+                links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
+                removed += links + await _remove_memories(lone_ids, graph, kept)
+                removed["receipts"] += await erase_receipts(graph, [episode_id], [ingestion])
             if kind == "memory":
                 removed += await _remove_memories(ids, graph, kept)
             removed += await _remove_unused(graph, kept)
@@ -350,17 +355,6 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
 
 PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mirrors)
 """What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
-
-
-async def _remove_episode(episode_id: str, graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
-    removed: Counter[str] = Counter()
-    while ids := await erasure.episode_memories(graph, episode_id):
-        removed += await _remove_memories(ids, graph, kept)
-    ingestion = ingestion_id(episode_id)
-    links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
-    removed += links + await _remove_memories(lone_ids, graph, kept)
-    removed["receipts"] += await erase_receipts(graph, [episode_id], [ingestion])
-    return removed + await _remove_unused(graph, kept)
 
 
 async def _remove_memories(ids: Sequence[str], graph: Graph, kept: Sequence[Kept]) -> Counter[str]:

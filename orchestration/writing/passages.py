@@ -211,14 +211,8 @@ def trim_runaway(text: str) -> Trimmed:
     return Trimmed(kept, "; ".join(notes) or None)
 
 
-class _Repetition(NamedTuple):
+def _find_repetition(text: str) -> tuple[int, int] | None:
     """The length of the unit that a text ends in again and again, and where it begins to."""
-
-    unit: int
-    begins: int
-
-
-def _find_repetition(text: str) -> _Repetition | None:
     if len(text) < FEWEST_REPEATED:
         return None
     tail = text[-LONGEST_UNIT:]
@@ -234,7 +228,7 @@ def _find_repetition(text: str) -> _Repetition | None:
     repeated = len(text) - begins
     if repeated < FEWEST_REPEATED or repeated // unit < FEWEST_REPEATS:
         return None
-    return _Repetition(unit, begins)
+    return unit, begins
 
 
 def passage_handle(memory_id: str, digest: int, start: int) -> str:

@@ -46,19 +46,17 @@ def readings(command: Remember) -> dict[int, Reading]:
         return {}
     text = command.description or command.name
     by_key: dict[int, Reading] = {}
-    for reading in _readings(text.strip()):
+    text = text.strip()
+    shown = _SHOWN.match(text)
+    bare = text[shown.end() :] if shown else text
+    found = [Reading(_normal(text), None), *_named_readings(bare)]
+    if shown and text.endswith(")"):  # with a remark
+        found += _named_readings(text[shown.end() : text.rfind(" (")])
+    for reading in found:
         key = records.words_key(reading.words)
         if key is not None:
             by_key.setdefault(key, reading)
     return by_key
-
-
-def _readings(text: str) -> Iterator[Reading]:
-    yield Reading(_normal(text), None)
-    shown = _SHOWN.match(text)
-    yield from _named_readings(text[shown.end() :] if shown else text)
-    if shown and text.endswith(")"):  # with a remark
-        yield from _named_readings(text[shown.end() : text.rfind(" (")])
 
 
 def _named_readings(text: str) -> Iterator[Reading]:

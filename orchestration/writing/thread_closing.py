@@ -75,7 +75,11 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
         looked_up = query_words(text)[:MOST_WORDS]
         counts = await lexicon.look_up(graph, words=looked_up, phrases=(), name_queries=(), past=False)
         weights = word_weights(counts.records, counts.memories)
-        for thread in find_solved(text, list(map(_thread, memories.values())), weights):
+        threads: list[OpenThread] = []
+        for memory in memories.values():
+            likeness = 0.0 if memory.distance is None else 1.0 - memory.distance
+            threads.append(OpenThread(memory.id, memory.description or memory.name, likeness))
+        for thread in find_solved(text, threads, weights):
             closed += await _close(solution, memories[thread.id], graph, deps, now=now)
     return closed
 
@@ -162,11 +166,6 @@ async def reopen_retracted(
 def _later_text(solution: Told) -> LaterText:
     row = solution.row
     return LaterText(row["speaker"], row["valid_at"], row.get("embedding"))
-
-
-def _thread(memory: OpenMemory) -> OpenThread:
-    likeness = 0.0 if memory.distance is None else 1.0 - memory.distance
-    return OpenThread(memory.id, memory.description or memory.name, likeness)
 
 
 def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> Command:

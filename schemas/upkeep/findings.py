@@ -34,20 +34,9 @@ from schemas.memory import (
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME
 
 Kind = Literal[
-    "link_invalid",
-    "memory_invalid",
-    "overlap",
-    "embedding_missing",
-    "embedding_stale",
-    "passages_missing",
-    "passages_stray",
-    "closed_end",
-    "duplicate",
-    "junk",
-    "essay_emotion",
-    "unreadable",
-    "unset_default",
-]
+    "link_invalid", "memory_invalid", "overlap", "embedding_missing", "embedding_stale", "passages_missing",
+    "passages_stray", "closed_end", "duplicate", "junk", "essay_emotion", "unreadable", "unset_default",
+]  # fmt: skip
 Severity = Literal["error", "warning", "info"]
 LinkId = Annotated[ShortText, Field(min_length=1)]
 """The id of a link; one without an id of its own is `source|TYPE|target`."""

@@ -292,7 +292,7 @@ async def drop_orphans(graph: Graph) -> int:
 async def _suspects(graph: Graph, sets: VectorSets, role: Role, owned: Query) -> _Suspects:
     key, start = sets.key(role), "-"
     suspects = _Suspects({}, {})
-    while len(suspects.unowned) < MOST_SUSPECTS and (page := await sets.page(key, start, ROWS)):
+    while len(suspects.unowned) < MOST_SUSPECTS and (page := await sets.page(key, start, "+", ROWS)):
         names = [name for name in page if name != WHOLE]
         marks = await sets.marks(key, names)
         suspects.unowned.update({name: marks.get(name, "") for name in await _unowned(graph, owned, names)})

@@ -17,10 +17,9 @@ from schemas.base import without_nulls
 from schemas.errors import Conflict, StoreTimeout, Unavailable
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import changes_until
-from substrate.connection.batch_sizes import BatchSize
 from substrate.connection.errors import ConnectionLost, patience_s, patient
 from substrate.connection.kept import WORDS, GraphState
-from substrate.connection.pool import Row
+from substrate.connection.pool import BatchSize, Row
 from substrate.cypher.fragments import (
     CLOCK,
     LINK_COLUMNS,

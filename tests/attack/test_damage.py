@@ -22,8 +22,8 @@ from schemas.errors import Conflict, InvalidRequest, StoreDamaged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.backup.files import noted_backups
 from substrate.engine import checksums, keeper
+from substrate.engine.checksums import Unreadable, commands, readable_bytes
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 from tests.acceptance.conftest import Service
 from tests.engine_processes import engines_in, is_keeper
 from tests.integration.store import carried, remember, stored

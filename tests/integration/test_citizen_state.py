@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.values import WhoIs
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.state import (

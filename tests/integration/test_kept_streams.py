@@ -19,7 +19,7 @@ from redis.exceptions import ResponseError
 
 from orchestration import kept_streams, retrieval, stream_completion
 from orchestration.dependencies import Deps, KeptLearned
-from orchestration.features.feedback.flow import take_back, tell
+from orchestration.features.feedback.feature import take_back, tell
 from orchestration.features.withholding.quarantine import quarantine, release
 from orchestration.features.withholding.values import QuarantineChange, QuarantineRequest
 from orchestration.insertion import apply

@@ -10,7 +10,7 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.offers.flow import find_open
+from orchestration.features.offers.feature import find_open
 from orchestration.features.offers.rules import Whose
 from orchestration.features.sharing import queries as sharing
 from orchestration.ingestion.hearing import NewMessages, hear_messages

@@ -18,7 +18,7 @@ from api.request_parsing.reading import (
     RecordAddress,
     ShownPage,
 )
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.learning import learning_page
 from orchestration.features.identity.values import IdentityEntity, LearningPage, WhoIs
 from orchestration.transfer.exporter import export

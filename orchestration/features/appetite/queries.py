@@ -166,14 +166,8 @@ def is_late(memory: Stirring, moment: Instant) -> bool:
 
 def _due_values(scope: Scope, others: Sequence[str]) -> dict[str, Any]:
     moment = scope.valid.start
-    return {
-        **scope.bounds(),
-        "others": list(others),
-        "moment": moment,
-        "ahead": moment + AHEAD,
-        "said_after": moment - SAID_WITHIN,
-        "until": END_OF_TIME,
-    }
+    times = {"moment": moment, "ahead": moment + AHEAD, "said_after": moment - SAID_WITHIN, "until": END_OF_TIME}
+    return {**scope.bounds(), **times, "others": list(others)}
 
 
 async def read_fresh(target: GraphTarget, scope: Scope, since: Instant, citizen_id: str) -> Fresh:

@@ -209,12 +209,7 @@ def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], co
     count = max(counts.tags.get(tag, 0), len(hits))
     mean = sum(relevance[hit.key] for hit in hits) / count
     weight = mean * specificity(count, counts.memories.get(tag.graph, 1))
-    return Bridge(
-        name=tag.name,
-        **graph_fields(tag.graph),
-        memories=count,
-        weight=round(weight, _DIGITS),
-    )
+    return Bridge(name=tag.name, **graph_fields(tag.graph), memories=count, weight=round(weight, _DIGITS))
 
 
 def specificity(count: int, size: int) -> float:

@@ -14,10 +14,6 @@ from schemas.temporal import Instant
 from substrate.store.kept import Kept
 
 
-def _check(properties: Mapping[str, Any]) -> None:
-    shown(prediction_of(properties))
-
-
 def _as_known(properties: Mapping[str, Any], known_at: Instant) -> Mapping[str, Any] | None:
     """Without what came of it, where that was told later."""
     if properties["created_at"] > known_at:
@@ -42,17 +38,7 @@ OPERATIONS: Final = group(
               citizen_may("read"), flow.read_calibration, call=Called("calibration")),
 )  # fmt: skip
 FEATURE: Final = Feature(
-    "imagination",
-    operations=OPERATIONS,
-    kept=(
-        Kept(
-            "Prediction",
-            "predictions",
-            forget_predictions_naming,
-            is_carried=True,
-            check=_check,
-            as_known=_as_known,
-        ),
-    ),
-    sections={"calibration": read_score, "outcome": answer_prediction},
-)
+    "imagination", operations=OPERATIONS, sections={"calibration": read_score, "outcome": answer_prediction},
+    kept=(Kept("Prediction", "predictions", forget_predictions_naming, is_carried=True, as_known=_as_known,
+               check=lambda properties: shown(prediction_of(properties))),),
+)  # fmt: skip

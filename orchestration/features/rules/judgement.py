@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain, groupby
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from orchestration.appraisal.standing_rules import is_revocation, matter_of
 from orchestration.features.rules.clauses import (
@@ -39,14 +39,7 @@ from orchestration.features.rules.clauses import (
     stems_of,
 )
 from orchestration.features.rules.queries import StoredCheck, StoredRule
-from orchestration.features.rules.values import (
-    RuleCounts,
-    RuleKind,
-    RuleMemory,
-    SpeakingRule,
-    UnjudgedRule,
-    Verdict,
-)
+from orchestration.features.rules.values import RuleCounts, RuleMemory, SpeakingRule, Verdict
 from orchestration.mind.dissonance import DISCOVERY_ENERGY
 from schemas.memory import Level, Severity, Source, graph_fields, level_of
 from schemas.stream import TemporalDissonance
@@ -100,9 +93,6 @@ class Judgement(NamedTuple):
 
 
 _ORDER: Final[Mapping[Outcome, int]] = {"broken": 0, "doubtful": 1, "kept": 2, "unreadable": 3, "unrelated": 4}
-UNREADABLE: Final = Judgement("unreadable", "its words cannot be read")
-TOO_LONG: Final = Judgement("unreadable", f"more than {MOST_READ:,} characters are not judged")
-OTHER_LANGUAGE: Final = Judgement("unreadable", "the action is in another language, or in none that is known here")
 
 
 def phrases_of(text: str) -> list[str]:
@@ -125,13 +115,13 @@ def phrases_of_action(action: str, codes: Sequence[str]) -> list[str]:
 def judge(rule: str, action: str, likeness: Likeness = NO_LIKENESS, today: int | None = None) -> Judgement:
     """What an action does to a rule. `today`: the weekday (0 is Monday) at which it is asked."""
     if len(rule) > MOST_READ or len(action) > MOST_READ:
-        return TOO_LONG
+        return Judgement("unreadable", f"more than {MOST_READ:,} characters are not judged")
     forms = read_forms(rule)
     if not forms:
-        return UNREADABLE
+        return Judgement("unreadable", "its words cannot be read")
     code = forms[0].code
     if not _is_in(action, code, forms):
-        return OTHER_LANGUAGE
+        return Judgement("unreadable", "the action is in another language, or in none that is known here")
     clauses = read_clauses(action, code, today)
     if not any(clause.words for clause in clauses):
         return Judgement("unreadable", "the action says nothing that can be compared")
@@ -176,9 +166,7 @@ def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) ->
         return Judgement(licensed.outcome, licensed.why, *match[:2])
     condition = _mention(form.condition, clauses, likeness) if form.condition else "done"
     if condition == "left out":
-        return Judgement(
-            "kept", f"its condition does not hold: {_listed(form.condition)}", match.score, match.words
-        )
+        return Judgement("kept", f"its condition does not hold: {_listed(form.condition)}", *match[:2])
     why = f"the action does what the rule forbids: {_named(match)}"
     if fit == "untold" or condition != "done":
         return Judgement("doubtful", f"{why}; whether its time or condition holds is not told", *match[:2])
@@ -208,9 +196,8 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
         return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     if match.score >= BROKEN:
         if compare(form.limits, _limits(done)) != "holds":
-            return Judgement(
-                "doubtful", "the rule bids it for another time or amount, or none is told", *match[:2]
-            )
+            why = "the rule bids it for another time or amount, or none is told"
+            return Judgement("doubtful", why, *match[:2])
         return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
     if form.condition:
         return Judgement("doubtful", f"the action does not tell what the rule bids: {form.text}", match.score)
@@ -285,18 +272,17 @@ def _match_sentence(form: RuleForm, clauses: Sequence[Clause], likeness: Likenes
     values = {word: _had(word, words, likeness) for word in form.matter}
     had = tuple(word.text for word, value in values.items() if value)
     if all(value >= SURE for value in values.values()):
-        by_chance = len(values) == 1 and not any(_is_deed(form.matter[0], clause) for clause in clauses)
-        return _Match(NEAR, had) if by_chance else _Match(1.0, had, whole=True)
+        # A clause is about one word when it is short, or when the word stands at its beginning or end.
+        word, about = form.matter[0], len(values) > 1
+        for clause in clauses:
+            stems = [each.stem for each in (*clause.words, *clause.carried)]
+            is_near = len(stems) <= SHORT_CLAUSE or word.stem in (stems[0], stems[-1])
+            about = about or (word.stem in stems and is_near)
+        return _Match(1.0, had, whole=True) if about else _Match(NEAR, had)
     share = sum(values.values()) / len(values)
     phrase = likeness.of(form.text, _done(clauses))
     score = max(0.0, share if phrase is None else (share + phrase) / 2)
     return _Match(min(_most(form, values, phrase or 0.0), score), had)
-
-
-def _is_deed(word: Word, clause: Clause) -> bool:
-    """Whether a clause is about one word: the clause is short, or the word stands at its beginning or end."""
-    stems = [each.stem for each in (*clause.words, *clause.carried)]
-    return word.stem in stems and (len(stems) <= SHORT_CLAUSE or word.stem in (stems[0], stems[-1]))
 
 
 def _most(form: RuleForm, values: Mapping[Word, float], phrase: float) -> float:
@@ -314,7 +300,6 @@ def _most(form: RuleForm, values: Mapping[Word, float], phrase: float) -> float:
 
 
 def _had(word: Word, words: Sequence[Word], likeness: Likeness) -> float:
-    """How surely a word is among others, in [0, 1]."""
     best = 0.0
     for other in words:
         if other.stem == word.stem:
@@ -365,7 +350,6 @@ def _is_mentioned(words: Sequence[Word], clause: Clause, likeness: Likeness) -> 
 def _mention(
     words: Sequence[Word], clauses: Sequence[Clause], likeness: Likeness
 ) -> Literal["done", "left out", "supposed", "untold"]:
-    """How the action tells of a condition or an exception."""
     found = [clause for clause in clauses if _is_mentioned(words, clause, likeness)]
     if not found:
         return "untold"
@@ -379,7 +363,6 @@ def _limits(clauses: Sequence[Clause]) -> Limits:
 
 
 def _done(clauses: Sequence[Clause]) -> str:
-    """What the action does, as one phrase."""
     done = chain.from_iterable(clause.words for clause in clauses if not clause.negated)
     return " ".join(word.text for word in done)
 
@@ -474,28 +457,20 @@ def _is_own(rule: StoredRule, author: str | None) -> bool:
     return rule.key == Level.N1 or rule.author == author
 
 
-def _why_not_block(rule: StoredRule, citizen_id: str) -> str:
-    """Why the rule may not block what the citizen does; empty where it may."""
-    if rule.source not in MAY_BLOCK:
-        return f"its source is {rule.source.value}, which may not block"
-    if rule.source is not Source.SYSTEM and not _is_own(rule, citizen_id):
-        return f"{rule.author or 'nobody named'} wrote it, and only an operator blocks others"
-    return ""
-
-
 def _held(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
     allowed: set[Severity] = set()
     lowered = ""
     for each in memories:
-        severity = each.severity or "warn"
-        if severity == "block" and (why := _why_not_block(each, citizen_id)):
+        severity, why = each.severity or "warn", ""
+        if each.source not in MAY_BLOCK:
+            why = f"its source is {each.source.value}, which may not block"
+        elif each.source is not Source.SYSTEM and not _is_own(each, citizen_id):
+            why = f"{each.author or 'nobody named'} wrote it, and only an operator blocks others"
+        if severity == "block" and why:
             lowered, severity = why, "warn"
         allowed.add(severity)
     gravest = next(severity for severity in _GRAVEST if severity in allowed)
     return HeldRule(memories[0].rule, memories, gravest, "" if gravest == "block" else lowered)
-
-
-# --- the record ---
 
 
 def count_record(rule: HeldRule, checks: Iterable[StoredCheck]) -> RuleCounts:
@@ -537,30 +512,13 @@ def find_dissonance(rule: HeldRule, record: RuleCounts) -> TemporalDissonance | 
     )
 
 
-def kind_of(rule: HeldRule) -> RuleKind:
-    """How the rule is read; `unread` where it cannot be."""
-    forms = read_forms(rule.text)
-    return forms[0].kind if forms else "unread"
-
-
 def memories_of(rule: HeldRule) -> tuple[RuleMemory, ...]:
     """The newest memories of a rule, as answers show them."""
-    return tuple(
-        RuleMemory(
-            memory_id=stored.memory_id,
-            **graph_fields(stored.key),
-            name=stored.name,
-            source=stored.source,
-            author=stored.author,
-            severity=stored.severity,
-            result=stored.result,
-            valid_at=to_datetime(stored.valid_at),
-        )
-        for stored in rule.memories[:MOST_MEMORIES]
-    )
-
-
-# --- contradictions ---
+    found: list[RuleMemory] = []
+    for stored in rule.memories[:MOST_MEMORIES]:
+        fields = {**stored._asdict(), **graph_fields(stored.key), "valid_at": to_datetime(stored.valid_at)}
+        found.append(RuleMemory(**fields))
+    return tuple(found)
 
 
 def find_contradictions(rules: Sequence[HeldRule]) -> Mapping[str, tuple[str, ...]]:
@@ -594,9 +552,6 @@ def _opposed(one: RuleForm, other: RuleForm) -> bool:
     same_case = _stems(one.condition) == _stems(other.condition) or not (one.condition and other.condition)
     free = opposed and one.code == other.code and same_case and not one.licence and not other.licence
     return free and compare(one.limits, other.limits) != "fails"
-
-
-# --- the verdict ---
 
 
 class Decided(NamedTuple):
@@ -651,28 +606,25 @@ def order(finding: Finding) -> tuple[int, int, float, str]:
     return outcomes.index(finding.judgement.outcome), severity, -finding.resonance, finding.rule.key
 
 
+def show(rule: HeldRule, record: RuleCounts, contradicts: Sequence[str]) -> dict[str, Any]:
+    """What every answer shows of a rule."""
+    fields = {"rule": rule.text, "severity": rule.severity, "lowered": rule.lowered or None}
+    return {**fields, "memories": memories_of(rule), "record": record, "contradicts": tuple(contradicts)}
+
+
 def show_speaking(
     finding: Finding, record: RuleCounts, contradicts: Sequence[str], *, overridden: bool
 ) -> SpeakingRule:
     """A finding as the answer shows it. Raises ValueError for one that does not speak."""
     rule, judgement = finding.rule, finding.judgement
-    if judgement.outcome == "unrelated" or judgement.outcome == "unreadable":
+    if judgement.outcome in ("unrelated", "unreadable"):
         raise ValueError(f"{judgement.outcome} says nothing of the action")
     return SpeakingRule(
-        rule=rule.text,
+        **show(rule, record, contradicts),
         outcome=judgement.outcome,
-        severity=rule.severity,
-        lowered=rule.lowered or None,
         overridden=overridden,
         why=judgement.why,
         words=judgement.words,
         likeness=round(judgement.score, 4),
         resonance=round(finding.resonance, 4),
-        memories=memories_of(rule),
-        record=record,
-        contradicts=tuple(contradicts),
     )
-
-
-def show_unjudged(finding: Finding) -> UnjudgedRule:
-    return UnjudgedRule(rule=finding.rule.text, why=finding.judgement.why, memories=memories_of(finding.rule))

@@ -13,7 +13,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from typing import Final, NamedTuple
 
 from orchestration.features.shape.queries import Mark, Step
@@ -82,12 +82,18 @@ def compare(probe_id: str, candidate_ids: Iterable[str], around: Neighbourhood) 
     near = around.near(probe_id)
     others = [memory_id for memory_id in dict.fromkeys(candidate_ids) if memory_id not in near]
     bags = {memory_id: traits(memory_id, around) for memory_id in (probe_id, *others)}
-    rarity = _weigh(bags.values())
+    held = Counter(chain.from_iterable(bags.values()))
+    rarity = {trait: math.log((len(bags) + 1) / number) for trait, number in held.items()}
     if len(bags) > 1 and sum(rarity[trait] > -math.log(COMMON) for trait in bags[probe_id]) < FEWEST_TELLING:
         return None
     probe = _direction(bags[probe_id], rarity)
-    found = [_liken(memory_id, probe, _direction(bags[memory_id], rarity)) for memory_id in others]
-    alike = [one for one in found if one.likeness > 0.0]
+    alike: list[Likeness] = []
+    for memory_id in others:
+        other = _direction(bags[memory_id], rarity)
+        parts = {trait: weight * other[trait] for trait, weight in probe.items() if trait in other}
+        heaviest = sorted(parts, key=lambda trait: (-parts[trait], trait))[:SHOWN_TRAITS]
+        if (likeness := min(1.0, sum(parts.values()))) > 0.0:
+            alike.append(Likeness(memory_id, likeness, tuple(heaviest)))
     return sorted(alike, key=lambda one: (-one.likeness, one.memory_id))
 
 
@@ -139,21 +145,8 @@ def _order(memory_id: str, around: Neighbourhood) -> Iterator[str]:
         yield from (f"{one} then {other}" for one, other in product(before, after))
 
 
-def _weigh(bags: Iterable[Counter[str]]) -> Mapping[str, float]:
-    """The weight of each trait by how few have it: log((n + 1) / number with it)."""
-    each = list(bags)
-    held = Counter(trait for bag in each for trait in bag)
-    return {trait: math.log((len(each) + 1) / number) for trait, number in held.items()}
-
-
 def _direction(bag: Counter[str], rarity: Mapping[str, float]) -> dict[str, float]:
     """The unit vector of a bag: (1 + log of the count) × rarity of each trait."""
     weights = {trait: (1.0 + math.log(count)) * rarity[trait] for trait, count in bag.items()}
     length = math.hypot(*weights.values())
     return {trait: weight / length for trait, weight in weights.items()} if length else {}
-
-
-def _liken(memory_id: str, probe: Mapping[str, float], other: Mapping[str, float]) -> Likeness:
-    parts = {trait: weight * other[trait] for trait, weight in probe.items() if trait in other}
-    heaviest = sorted(parts, key=lambda trait: (-parts[trait], trait))[:SHOWN_TRAITS]
-    return Likeness(memory_id, min(1.0, sum(parts.values())), tuple(heaviest))

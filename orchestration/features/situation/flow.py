@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.flow import read_stirring
+from orchestration.features.appetite.feature import read_stirring
 from orchestration.features.appetite.readings import find_due
 from orchestration.features.rules.judgement import HeldRule, find_rules
 from orchestration.features.rules.queries import read_rules
