@@ -138,19 +138,19 @@ async def hear(
                     found[place] = one.id
                     if one.status == "stored":
                         stored_before[place] = one
-            plan = await _plan(episode, job, fewest=fewest, found=found)
+            transcript, plan = await _plan(episode, job, fewest=fewest, found=found)
             counted = Tally(persons=tally.persons)
-            await store(plan.continuation, job, counted)
-            tried = _judge(plan.continuation, counted)
-            if attempt == TRIES - 1 or not _stored_by_another(plan.continuation, counted):
+            await store(plan, job, counted)
+            tried = _judge(plan, counted)
+            if attempt == TRIES - 1 or not _stored_by_another(plan, counted):
                 break
             tally.counts["stored"] += counted.counts["stored"]
             tally.found |= counted.found
-        if not counted.refused and not plan.continuation.changes:
-            _keep(plan, job)
+        if not counted.refused and not plan.changes:
+            _keep(transcript, plan, job)
         tally.merge(counted)
         heard = tuple(stored_before.get(place, one) for place, one in enumerate(tried))
-        return Hearing(heard, plan.continuation.notes)
+        return Hearing(heard, plan.notes)
 
 
 async def hear_together(episodes: Sequence[Episode], job: Job, tally: Tally) -> list[Hearing]:
@@ -192,44 +192,38 @@ def join_lists(plans: Sequence[Continuation]) -> CommandFile:
     return CommandFile(one.id, one.citizen_id, entries, known=shared, command_id=one.command_id, graph=one.graph)
 
 
-class Plan(NamedTuple):
-    """What a list adds to what is stored."""
-
-    transcript: Transcript
-    continuation: Continuation
-
-
-async def _plan(episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]) -> Plan:
+async def _plan(
+    episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]
+) -> tuple[Transcript, Continuation]:
     """Place the list behind what was kept of the episode, if that is still right, else behind what is stored."""
     kept = job.deps.conversations.take(episode.graph_name, episode.id)
     if isinstance(kept, Transcript) and kept.turns and not found:
-        plan = Plan(kept, continue_episode(episode, kept, job.now, fewest=fewest))
-        if await _is_right(plan, job.deps):
-            return plan
+        continuation = continue_episode(episode, kept, job.now, fewest=fewest)
+        if await _is_right(kept, continuation, job.deps):
+            return kept, continuation
     transcript = await load(episode, job.deps, job.now)
-    return Plan(transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found))
+    return transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found)
 
 
-async def _is_right(plan: Plan, deps: Deps) -> bool:
-    """True when the turns that the plan builds on are as they were, and none stands in the place of a new one."""
-    graph = deps.graph(plan.continuation.episode.graph_name)
+async def _is_right(transcript: Transcript, continuation: Continuation, deps: Deps) -> bool:
+    """True when the turns before the list are as they were, and none stands in the place of a new one."""
+    graph = deps.graph(continuation.episode.graph_name)
     if not await deps.graphs.for_reading(graph.name):
         return False
-    heard = plan.continuation.heard
+    heard = continuation.heard
     new = {one.id for one in heard if one.status == "stored" and one.id}
-    last = plan.transcript.turns[-1]
-    following = plan.continuation.episode.memory_id(last.order.next().key)
+    last = transcript.turns[-1]
+    following = continuation.episode.memory_id(last.order.next().key)
     met = {one.id for one in heard if one.id} - new
     versions = await notes.read_versions(graph, [*new, *met, last.id, following])
-    known = plan.transcript.versions(met | {last.id})
-    return versions == known
+    return versions == transcript.versions(met | {last.id})
 
 
-def _keep(plan: Plan, job: Job) -> None:
+def _keep(transcript: Transcript, continuation: Continuation, job: Job) -> None:
     """Keep what is stored now, for the next list of the conversation."""
-    episode, transcript = plan.continuation.episode, plan.transcript
+    episode = continuation.episode
     added = []
-    for step in plan.continuation.steps:
+    for step in continuation.steps:
         time = job.now if step.time is None else to_instant(step.time)
         if step.starts is not None:
             transcript.sessions[step.starts.key] = StoredSession(step.starts.key, step.starts.title, time)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
@@ -104,18 +105,16 @@ def one_of_each(dissonances: Iterable[TemporalDissonance]) -> list[TemporalDisso
     Of such a change the belief that was held for longest stays.
     """
     longest: dict[tuple[object, ...], TemporalDissonance] = {}
-    for each in sorted(dissonances, key=_order):
+    # By the change alone, so that every page has the same order.
+    order = attrgetter(
+        "corrected_at", "graph_key", "node_id", "belief_held_from", "original_belief", "corrected_belief"
+    )
+    for each in sorted(dissonances, key=order):
         beliefs = (each.node_name, each.original_belief, each.corrected_belief)
         words = tuple(" ".join(belief.split()) for belief in beliefs)
         change = (each.graph_key, each.node_id, each.belief_held_until, each.dissonance_type)
         longest.setdefault((*change, *words), each)
     return list(longest.values())
-
-
-def _order(dissonance: TemporalDissonance) -> tuple[datetime, GraphKey, str, datetime, str, str]:
-    """Sort key. It uses only the change, so that every page has the same order."""
-    beliefs = (dissonance.original_belief, dissonance.corrected_belief)
-    return dissonance.corrected_at, dissonance.graph_key, dissonance.node_id, dissonance.belief_held_from, *beliefs
 
 
 def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:

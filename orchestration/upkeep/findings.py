@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
@@ -99,21 +100,15 @@ def build_finding(kind: Kind, graph: SweptGraph, identity: str, message: str, *,
 
 def _as_number(value: Any) -> Any:
     """Convert a text to a number, because the engine returns numbers as texts; anything else is unchanged."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return value
+    with suppress(ValueError):
+        return float(value) if isinstance(value, str) else value
     return value
 
 
 def _from_json(value: Any) -> Any:
     """Parse a JSON text; anything else is unchanged."""
-    if isinstance(value, str):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
+    with suppress(orjson.JSONDecodeError):
+        return orjson.loads(value) if isinstance(value, str) else value
     return value
 
 

@@ -263,7 +263,7 @@ class Mentions:
         given = [self.book.find(name).id for name in writing.about]
         self._given.update(given)
         for target in dict.fromkeys(given):
-            self._date(target, writing.time)
+            self.book.entries[target].note_time(writing.time)
             yield self.link_to(writing, target)
         mentioned = self.book.mentions(writing.named_text()) if writing.own else []
         for entry in mentioned:
@@ -297,11 +297,6 @@ class Mentions:
         }
         return self.link_to(writing, deed.target).model_copy(update=told).assuming(*_MADE_OF_LINK)
 
-    def _date(self, target: str, time: datetime | None) -> None:
-        entry = self.book.entries[target]
-        if time is not None and (entry.since is None or time < entry.since):
-            entry.since = time
-
     def link_to(self, writing: Writing, target_id: str) -> Relate:
         command = writing.command
         return (
@@ -326,7 +321,10 @@ class Mentions:
         )
 
     def _memory(self, target: str, texts: Sequence[Writing]) -> Remember:
-        entry = self.book.entries.get(target) or self._self(texts)
+        entry = self.book.entries.get(target)
+        if entry is None:
+            since = min((writing.time for writing in texts if writing.time is not None), default=None)
+            entry = Named(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
         like = texts[0].command
         aliases = tuple(dict.fromkeys((*entry.aliases, *entry.new_aliases)))
         memory = Remember(
@@ -340,10 +338,6 @@ class Mentions:
         )
         written = memory.with_writer(like.writer)
         return written if target in self._given else written.assuming(*_MADE).as_inferred()
-
-    def _self(self, texts: Sequence[Writing]) -> Named:
-        since = min((writing.time for writing in texts if writing.time is not None), default=None)
-        return Named(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
 
     def _changes(self, targets: Iterable[str], texts: Sequence[Writing]) -> Iterator[Command]:
         """New aliases of known memories, and an earlier start of those that are mentioned before they begin."""

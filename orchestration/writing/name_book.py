@@ -70,6 +70,11 @@ class Named:
     since: datetime | None = None
     new_aliases: tuple[str, ...] = ()
 
+    def note_time(self, time: datetime | None) -> None:
+        """A text of this time mentions it."""
+        if time is not None and (self.since is None or time < self.since):
+            self.since = time
+
     def forms(self) -> list[str]:
         """The name and the aliases in the form in which names are compared."""
         return [key for key in map(name_key, (self.name, *self.aliases, *self.new_aliases)) if key]
@@ -202,8 +207,7 @@ class NameBook:
         )
         entries = [self.entries[entry_id] for entry_id in found if entry_id != text.memory_id][:MOST_NAMES]
         for entry in entries:
-            if text.time is not None and (entry.since is None or text.time < entry.since):
-                entry.since = text.time
+            entry.note_time(text.time)
         return entries
 
     def deeds(self, text: NamedText, about: Sequence[str], writer: End, types: Sequence[str]) -> list[Deed]:
