@@ -15,7 +15,7 @@ import typer
 
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_FAULT, argument, option
-from api.runtime import recovery
+from api.runtime import backup as recovery
 from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
 from api.runtime.runtime import open_store
 from orchestration.dependencies import Deps

@@ -8,8 +8,8 @@ import typer
 
 from api.cli import options, support
 from api.cli.program import option
-from api.request_parsing.erasures import erase_from_store
 from api.runtime.runtime import Runtime
+from orchestration.writing.erasure import erase_naming_copies
 from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
@@ -90,4 +90,4 @@ def _describe(command: Erase) -> str:
 async def _erase(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     if isinstance(command, EraseMemory | EraseEpisode):
         command = command.with_writer(support.writer_of(command))
-    return await erase_from_store(command, runtime, now)
+    return await erase_naming_copies(command, runtime.deps, now, runtime.deps.directory)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_CONFLICT, EXIT_INTERRUPTED, argument, option
-from api.client.conversations import MESSAGES_AT_ONCE, join_heard, refused_messages
+from api.client.async_client import MESSAGES_AT_ONCE, join_heard, refused_messages
 from api.runtime.runtime import Runtime
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts

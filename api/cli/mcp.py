@@ -18,10 +18,8 @@ from api import installed_version
 from api.cli.program import Command, exit_code, option, print_fault, run_until_stopped
 from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
-from api.mcp.stdio import standard_streams
-from api.mcp.store_opening import BackgroundStore, SetStatus
-from api.mcp.tool import Tool
-from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
+from api.mcp.stdio import BackgroundStore, SetStatus, standard_streams
+from api.mcp.tool import CitizenScope, Tool, single_citizen_scope
 from api.mcp.tools import choose_tools, split_names
 from schemas.errors import SubstrateError
 from schemas.settings import ClientSettings

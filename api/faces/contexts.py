@@ -9,7 +9,7 @@ from pydantic import Field
 from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
-from api.mcp.arguments import Arguments, CitizenArgument
+from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.contexts.feature import read_agent_log, write_context
@@ -90,7 +90,6 @@ def _show_log(log: AgentLog, page: support.Sheet) -> None:
 
 
 class ContextArguments(Arguments):
-    citizen_id: CitizenArgument
     description: Annotated[LongText, Field(min_length=1, description="What happened.")]
     action: Annotated[ShortText | None, Field(description="What you did, in short.")] = None
     nodes: Annotated[tuple[Name, ...], AtMost(MOST_NODES), Field(description="Names of what it is about.")] = ()

@@ -9,10 +9,11 @@ from pydantic import AfterValidator, Field
 from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
-from api.mcp.arguments import Arguments, AsOfArgument, CitizenArgument, KnownAtArgument
+from api.mcp.answers import Values
+from api.mcp.arguments import Arguments, AsOfArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.features.feedback.feature import list_feedback, take_back, tell
-from schemas.base import AtMost, Frozen
+from schemas.base import AtMost
 from schemas.base import Text as TextField
 from schemas.errors import InvalidRequest
 from schemas.intention import check_not_blank
@@ -92,7 +93,6 @@ def _show_learned(learned: LearnedFactors, page: support.Sheet) -> None:
 
 
 class FeedbackArguments(Arguments):
-    citizen_id: CitizenArgument
     query: Annotated[
         Annotated[TextField, AfterValidator(check_not_blank)] | None,
         Field(min_length=1, max_length=20_000, description="The question, as it was recalled with."),
@@ -108,7 +108,7 @@ class FeedbackArguments(Arguments):
     known_at: KnownAtArgument = None
 
 
-class FeedbackValues(Frozen):
+class FeedbackValues(Values):
     feedback_id: str
     used: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
@@ -119,8 +119,7 @@ class FeedbackValues(Frozen):
 async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer[FeedbackValues]:
     """Say which memories answered a question, which were wrong, what did not change: later answers go by it."""
     told = await client.tell_feedback(given.citizen_id, **fields_of(given, "citizen_id"))
-    values = FeedbackValues(**told.model_dump(include=set(FeedbackValues.model_fields)))
-    return ToolAnswer(f"kept as {told.feedback_id}", values)
+    return ToolAnswer(f"kept as {told.feedback_id}", FeedbackValues.of(told))
 
 
 TOOLS: Final = (call_feedback,)

@@ -13,7 +13,7 @@ from api.cli import formatting, options, support
 from api.cli.program import option
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
-from api.mcp.arguments import Arguments, AsOfArgument, CitizenArgument, KnownAtArgument
+from api.mcp.arguments import Arguments, AsOfArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, times_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.identity.feature import introduce, read_identity, read_identity_diff
@@ -112,7 +112,6 @@ def _format_state(state: Felt) -> str:
 
 
 class IdentityArguments(Arguments):
-    citizen_id: CitizenArgument
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
 

@@ -10,7 +10,7 @@ from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
-from api.mcp.arguments import Arguments, CitizenArgument
+from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.imagination.flow import imagine, read_calibration
@@ -70,7 +70,6 @@ def _show_calibration(told: Calibration, page: support.Sheet) -> None:
 
 
 class ImagineArguments(Arguments):
-    citizen_id: CitizenArgument
     action: Annotated[Name, Field(description="What you think of doing.")]
     nodes: Annotated[tuple[Name, ...], AtMost(64), Field(description="Names of whom or what it is about.")] = ()
     emotion: Annotated[Name | None, Field(description="What you feel now.")] = None

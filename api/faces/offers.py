@@ -8,10 +8,11 @@ from api.cli import options, support
 from api.cli.program import option
 from api.cli.stream_text import format_offer
 from api.cli.writing import show_consequences
-from api.request_parsing.erasures import erase_from_store, erasure_of
+from api.request_parsing.erasures import erasure_of
 from api.runtime.runtime import Runtime
 from orchestration.features.offers import feature as flow
 from orchestration.features.offers.rules import Whose
+from orchestration.writing.erasure import erase_naming_copies
 from schemas.commands import ANY_COMMAND
 from schemas.errors import InvalidRequest
 from schemas.temporal import Instant
@@ -48,7 +49,8 @@ async def _answer(
     offer = await flow.read_offer(taken, whose, deps, now)
     if offer.kind == "erase":
         wish = erasure_of(offer)
-        report = await erase_from_store(wish.with_writer(support.writer_of(wish)), runtime, now)
+        signed = wish.with_writer(support.writer_of(wish))
+        report = await erase_naming_copies(signed, deps, now, deps.directory)
         return OfferOutcome(offer=offer, answer="take", erased=report)
     receipt = await flow.take(ANY_COMMAND.validate_python(offer.command), deps, now)
     if receipt.status == "refused":

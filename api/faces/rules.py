@@ -11,7 +11,7 @@ from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
-from api.mcp.arguments import Arguments, CitizenArgument
+from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.rules import feature as flow
@@ -90,7 +90,6 @@ def _show_verdict(verdict: RulesVerdict, page: support.Sheet) -> None:
 
 
 class CheckRulesArguments(Arguments):
-    citizen_id: CitizenArgument
     action: Annotated[TextField, Field(description="What you are about to do, in words.")]
     nodes: Annotated[tuple[Name, ...], AtMost(32), Field(description="Names that it is about.")] = ()
 

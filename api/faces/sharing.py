@@ -9,7 +9,7 @@ from pydantic import Field
 from api.cli import options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
-from api.mcp.arguments import Arguments, CitizenArgument
+from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.sharing import feature as flow
@@ -98,14 +98,12 @@ def _show_contested(contested: ContestedPage, page: support.Sheet) -> None:
 
 
 class ShareArguments(Arguments):
-    citizen_id: CitizenArgument
     id: Annotated[Identifier, Field(description="Its memory id.")]
     level: Annotated[Literal["N2", "N3"], Field(description="Which level.")] = "N2"
     collective: Annotated[CollectiveId | None, Field(description="Which of N2.")] = None
 
 
 class ContestArguments(Arguments):
-    citizen_id: CitizenArgument
     id: Annotated[Identifier, Field(description="The shared memory.")]
     reason: Annotated[Name, Field(description="What is wrong.")]
     level: Annotated[Literal["N2", "N3"], Field(description="Where it is.")] = "N2"

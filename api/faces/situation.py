@@ -11,7 +11,7 @@ from api.cli import options, support
 from api.cli.program import option
 from api.client import AsyncSubstrate
 from api.mcp.answers import Noticed
-from api.mcp.arguments import Arguments, CitizenArgument, MaxTokensArgument
+from api.mcp.arguments import Arguments, MaxTokensArgument
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, visible
 from orchestration.features.situation.flow import read_situation
@@ -47,7 +47,6 @@ def _show(found: Situation, page: support.Sheet) -> None:
 class SituationArguments(Arguments):
     """What reached the citizen, and what it has in mind."""
 
-    citizen_id: CitizenArgument
     stimuli: Annotated[
         tuple[Name, ...], AtMost(MOST_STIMULI), Field(description="What reached the citizen, a text each.")
     ] = ()

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BaseModel
 
 from api.dependencies import Now, OpenDeps
+from api.request_parsing.bodies import StrictRoute
 from api.request_parsing.reading import add_notes
-from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import Caller, CurrentCaller, Endpoint, asked_of, authorize, declare, may_override
 from schemas.base import Request
 from schemas.commands import Writer, WriteReceipt

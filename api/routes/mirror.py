@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 
 from api.dependencies import Now, OpenRuntime
 from api.runtime.runtime import Runtime
-from api.security.exports import ReservedExport
+from api.security.rate_limits import ReservedExport
 from orchestration.features.mirror.flow import stream_tar, take_snapshot
 from orchestration.features.mirror.layout import MirrorOf
 from schemas.base import CitizenId

@@ -126,7 +126,9 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             await engine.stop()
         if model is not None:
             await model.aclose()
-        await _close_opened(opening)
+        await asyncio.wait([opening])  # its own error was raised where it was awaited, or another one was
+        if not opening.cancelled() and opening.exception() is None:
+            await opening.result().aclose()
 
 
 async def _open_embedder(settings: EmbeddingSettings) -> Embedder:
@@ -136,13 +138,6 @@ async def _open_embedder(settings: EmbeddingSettings) -> Embedder:
     except BaseException:
         await embedder.aclose()
         raise
-
-
-async def _close_opened(opening: asyncio.Task[Embedder]) -> None:
-    """Close the embedder, once it is open; its own error was raised where it was awaited, or another one was."""
-    await asyncio.wait([opening])
-    if not opening.cancelled() and opening.exception() is None:
-        await opening.result().aclose()
 
 
 @asynccontextmanager

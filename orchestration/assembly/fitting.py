@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
@@ -30,15 +30,18 @@ from orchestration.assembly.sent_form import (
     sparse_row,
     stream_json,
 )
-from schemas.intention import Form, Part
+from schemas.intention import Form, Part, StreamRequest
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories, graph_node, reference
 from substrate.inference import tokens
 
 if TYPE_CHECKING:
+    from schemas.mind.appetite import IntendRequest
     from schemas.responses import Intended
 
+type Sent = StreamRequest | IntendRequest
+"""How a stream is asked for."""
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
 LEAST_SHARE, LEAST_STEP, TIERS_SHARE = 0.01, 1.15, 4
@@ -118,15 +121,6 @@ def send_intended(intended: Intended, asked: Sent, budget: Budget | None) -> byt
     """What an appetite led to, with its stream in the form that was asked for."""
     stream = None if intended.stream is None else orjson.Fragment(send(intended.stream, asked, budget))
     return orjson.dumps({**vars(intended), "stream": stream}, default=vars, option=orjson.OPT_UTC_Z)
-
-
-class Sent(Protocol):
-    """How a stream is asked for."""
-
-    @property
-    def form(self) -> Form: ...
-    @property
-    def parts(self) -> tuple[Part, ...] | None: ...
 
 
 class _Costs:

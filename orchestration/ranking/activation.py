@@ -108,7 +108,9 @@ def activate(
 
 def with_preference(activation: Activation, candidates: Candidates, prefer: Prefer) -> Activation:
     """The activation in the order that the question asks for."""
-    general = {score.key for score in activation.order if is_general(candidates, score.key)}
+    # What says of its own that it stands for several (002: L1 to L3).
+    memories = candidates.memories
+    general = {each.key for each in activation.order if memories[each.key].get("abstraction") in _ABOVE_CONCRETE}
     if not general:
         return activation
     if prefer == "general":
@@ -116,11 +118,6 @@ def with_preference(activation: Activation, candidates: Candidates, prefer: Pref
     else:
         order = behind_members(activation.order, members_of(candidates, general))
     return replace(activation, order=tuple(order))
-
-
-def is_general(candidates: Candidates, key: Key) -> bool:
-    """Whether a memory says of its own that it stands for several (002: L1 to L3)."""
-    return candidates.memories[key].get("abstraction") in _ABOVE_CONCRETE
 
 
 def members_of(candidates: Candidates, general: Collection[Key]) -> dict[Key, frozenset[tuple[str, str]]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.runtime.recovery import accept_files, cut_log, examine_store, replace_with_backup
+from api.runtime.backup import accept_files, cut_log, examine_store, replace_with_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.transfer.backup import back_up
 from schemas.errors import Conflict, InvalidRequest, StoreDamaged

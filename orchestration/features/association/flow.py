@@ -234,7 +234,7 @@ def _choose(
     direct = [
         replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
     ]
-    chars = scoring.anchor_chars(request.max_chars)
+    chars = request.max_chars * scoring.ANCHOR_PERCENT // 100
     anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), chars)
     others = [hit for key, hit in reached.items() if key not in harvested.relevance]
     candidates = [associated(hit) for hit in scoring.score_words(others, of_searched) if not hit.words]

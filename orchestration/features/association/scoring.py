@@ -283,8 +283,3 @@ def fill_budget(ranked: Sequence[Associated], max_chars: int) -> FilledBudget:
             fitting.append(associated)
             spent += size
     return FilledBudget(tuple(fitting), spent, len(ranked) - len(fitting))
-
-
-def anchor_chars(max_chars: int) -> int:
-    """How many of `max_chars` characters the anchors may fill."""
-    return max_chars * ANCHOR_PERCENT // 100
