@@ -76,7 +76,7 @@ class Conversations:
             turns -= 1 + len(self._kept.pop(next(iter(self._kept))))
 
 
-class KeptLearned:
+class LearnedCache:
     """What the feedback of the latest citizens teaches, by graph, as it was when feedback last changed.
 
     So a question reads only when that was. In this process feedback of one citizen is kept one after another.
@@ -130,7 +130,7 @@ class Deps:
     mirror: Path | None = None
     erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)
-    learned: KeptLearned = field(default_factory=KeptLearned)
+    learned: LearnedCache = field(default_factory=LearnedCache)
     notes: NoteBuffer = field(default_factory=NoteBuffer)
     features: Features = field(default_factory=Features)
 

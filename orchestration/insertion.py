@@ -289,10 +289,10 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     )
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
-    told: dict[int, thread_closing.Told] = {}
+    told: dict[int, thread_closing.StoredTelling] = {}
     for place, written in enumerate(zip(commands, rows, appraised.appraisals, strict=True)):
         if outcomes[place].new:
-            told[place] = thread_closing.Told(*written)
+            told[place] = thread_closing.StoredTelling(*written)
     late: list[tuple[int, str]] = [*appraised.notes.items()]
     try:
         await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)

@@ -43,7 +43,7 @@ _STREAM_BYTES, _MEMORY_BYTES, _LINK_BYTES = 20_000, 5_000, 6_000
 _BYTES_OF_CHARACTER: Final = 2
 
 
-class Place(NamedTuple):
+class StreamPlace(NamedTuple):
     """Where the stream of a question is kept. `states`: of the graphs that it asked, as it found them.
 
     `failures`: of the connection, and `forgotten`: of what it keeps, when the question began.
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     forgotten: int
 
 
-class Shown:
+class StreamForm:
     """A kept stream as it is shown in one form, fitted, and as it was sent, once it was."""
 
     __slots__ = ("_body", "_sent", "stream")
@@ -97,7 +97,7 @@ class KeptStream:
         self._own_size = _STREAM_BYTES + len(memories) * _MEMORY_BYTES + links * _LINK_BYTES + text
         self._fading: FadingStream | None = None
         self._faded = stream
-        self._shown: dict[Hashable, Shown] = {}
+        self._shown: dict[Hashable, StreamForm] = {}
 
     @property
     def size(self) -> int:
@@ -123,7 +123,7 @@ class KeptStream:
 
     def shown(
         self, told: ConsciousnessStream, asked: RetrievalIntention, *, answer: ConsciousnessStream | None = None
-    ) -> Shown:
+    ) -> StreamForm:
         """The stream fitted into what was asked for. `told`: with what it tells of the citizen itself.
 
         `answer`: the fitted stream, where it was just made.
@@ -133,7 +133,7 @@ class KeptStream:
         if shown is None:
             while len(self._shown) >= MOST_WAYS:
                 del self._shown[next(iter(self._shown))]
-            shown = self._shown[way] = Shown(fitted(told, asked) if answer is None else answer)
+            shown = self._shown[way] = StreamForm(fitted(told, asked) if answer is None else answer)
         return shown
 
     def recalled(self, view: View) -> Recall:
@@ -147,9 +147,9 @@ class Retrieved(NamedTuple):
     """A stream; where it is kept, also its place, and how it is shown. `was_kept`: since an earlier question."""
 
     stream: ConsciousnessStream
-    place: Place | None = None
+    place: StreamPlace | None = None
     kept: KeptStream | None = None
-    shown: Shown | None = None
+    shown: StreamForm | None = None
     was_kept: bool = False
 
     def send(self, asked: RetrievalIntention, deps: Deps) -> bytes:
@@ -164,7 +164,7 @@ class Retrieved(NamedTuple):
         return body
 
 
-def find_place(asking: Asking[RetrievalIntention], question: Question) -> Place | None:
+def find_place(asking: Asking[RetrievalIntention], question: Question) -> StreamPlace | None:
     """Where the stream of this question is kept; None where none may be.
 
     None for the past, for a question about a time as seen from now, for what chance or a model decides, and where
@@ -188,7 +188,7 @@ def find_place(asking: Asking[RetrievalIntention], question: Question) -> Place 
         return None
     asked = (intention.model_dump_json(exclude=MADE_ANEW), intention.notes, question)
     ranked = (name_weights(deps, learned), learned.notes, deps.half_lives, deps.embedder.model)
-    return Place((asked, ranked, tuple(view.targets)), states, deps.connection.failures, answers.forgotten)
+    return StreamPlace((asked, ranked, tuple(view.targets)), states, deps.connection.failures, answers.forgotten)
 
 
 async def holds(kept: KeptStream, view: View, deps: Deps) -> bool:
@@ -217,7 +217,7 @@ async def still_in(view: View) -> bool:
 
 
 def keep_stream(
-    place: Place, kept: KeptStream, answer: ConsciousnessStream, asking: Asking[RetrievalIntention]
+    place: StreamPlace, kept: KeptStream, answer: ConsciousnessStream, asking: Asking[RetrievalIntention]
 ) -> Retrieved:
     """The answer. Its stream is kept unless something of it was missing, or forgotten since the question began."""
     connection, stream = asking.deps.connection, kept.stream

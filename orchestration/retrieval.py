@@ -14,7 +14,7 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, FilterReadi
 from orchestration.graph_queries.recall import Recall, as_recalled, take_hits, take_words
 from orchestration.graph_queries.six_queries import prepare_queries, with_event_periods
 from orchestration.identifiers import identifier
-from orchestration.kept_streams import KeptStream, Place, Retrieved, find_place, holds, keep_stream, still_in
+from orchestration.kept_streams import KeptStream, Retrieved, StreamPlace, find_place, holds, keep_stream, still_in
 from orchestration.mind.energy import Decay
 from orchestration.question.reading import Question, read_question
 from orchestration.question.tense import Tense
@@ -144,7 +144,9 @@ def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
     return Scope.history(*(None if end is None else to_instant(end) for end in ends))
 
 
-async def _retrieve_again(kept: KeptStream, asking: Asking[RetrievalIntention], place: Place) -> Retrieved | None:
+async def _retrieve_again(
+    kept: KeptStream, asking: Asking[RetrievalIntention], place: StreamPlace
+) -> Retrieved | None:
     """The kept stream as the answer to this question; None where it is not, or its graphs changed meanwhile."""
     intention, view, deps = asking.request, asking.view, asking.deps
     if not await holds(kept, view, deps):
@@ -226,7 +228,7 @@ async def _rank(asking: Asking[RetrievalIntention], question: Question) -> Ranke
     )
 
 
-async def _complete_ranked(ranked: RankedCandidates, place: Place | None) -> Retrieved:
+async def _complete_ranked(ranked: RankedCandidates, place: StreamPlace | None) -> Retrieved:
     """The stream of what was ranked; it is kept where it may be."""
     asking, candidates, activation = ranked.asking, ranked.candidates, ranked.activation
     view, answers = asking.view, asking.deps.connection.answers

@@ -122,7 +122,7 @@ class ReferencedStream(StreamFrame):
 
     def _graph(self, tiers: ActivationTiers) -> TraversalGraph:
         tier_of: dict[tuple[GraphKey, str], Tier] = {}
-        for name, active in _named(tiers):
+        for name, active in _named_memories(tiers):
             for node in active:
                 tier_of.setdefault((node.graph_key, node.node_id), name)
         graph = self.traversal_graph
@@ -157,7 +157,7 @@ def stream_of(answer: StreamAnswer) -> ConsciousnessStream:
     return as_stream(answer.root)
 
 
-def _named(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
+def _named_memories(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
     yield "focus", tiers.focus
     yield "peripheral", tiers.peripheral
     yield "background", tiers.background
@@ -217,7 +217,7 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
 
     `sections`: which of levels, activation_tiers and traversal_graph are wanted; the others are empty.
     """
-    active = _named(stream.activation_tiers) if "activation_tiers" in sections else ()
+    active = _named_memories(stream.activation_tiers) if "activation_tiers" in sections else ()
     memories: dict[Reference, ConsciousnessNode] = {}
     links: dict[Reference, ConsciousnessRelationship] = {}
 

@@ -16,7 +16,7 @@ import typer
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_FAULT, argument, option
 from api.runtime import backup as recovery
-from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
+from api.runtime.backup import ALL_KEYS, Restoration, refuse_server, restore_backup
 from api.runtime.runtime import open_store
 from orchestration.dependencies import Deps
 from orchestration.transfer.backup import back_up
@@ -93,7 +93,7 @@ class RestoreCommand(options.StoreCommand, name="restore"):
             page.say(warning, "bold yellow")
 
 
-def _show_keys(restored: Restored, page: support.Sheet) -> None:
+def _show_keys(restored: Restoration, page: support.Sheet) -> None:
     """Print the keys that stay revoked, and those that are valid now."""
     for key in restored.kept_revoked:
         page.say(f"key {key.id} for {formatting.to_line(key.name)}: stays revoked")
@@ -170,7 +170,7 @@ def _format_moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at an unknown time"
 
 
-class Known(Request):
+class KnownScope(Request):
     known_at: KnownMoment | None = None
 
 
@@ -189,7 +189,7 @@ class ExportCommand(options.StoreCommand, name="export"):
         choice, target = None if self.whole else self.request(GraphRequest), self.target
         if target is not None and os.path.lexists(target):
             raise InvalidRequest(f"{target} exists already", remedy="Name a file that does not exist yet.")
-        known_at = self.request(Known).known_at
+        known_at = self.request(KnownScope).known_at
         moment = None if known_at is None else to_instant(known_at)
         self.answer(_export, choice, target, embeddings=self.embeddings, known_at=moment, of=choice)
 

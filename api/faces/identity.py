@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import option
 from api.client import AsyncSubstrate
-from api.mcp.answers import Noticed
+from api.mcp.answers import WithNotice
 from api.mcp.arguments import Arguments, AsOfArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, times_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -136,7 +136,7 @@ class PersonValues(Frozen):
     appearances: int
 
 
-class IdentityValues(Noticed):
+class IdentityValues(WithNotice):
     """Who a citizen is: the name and role that it told of itself, its people, and what its memories point to.
 
     Energy, emotions and goal are those of the same moment.

@@ -9,7 +9,7 @@ from pydantic import Field
 from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
-from api.mcp.answers import Noticed
+from api.mcp.answers import WithNotice
 from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -76,7 +76,7 @@ class ImagineArguments(Arguments):
     keep: Annotated[Flag, Field(description="Keep the prediction, for outcome_of.")] = False
 
 
-class ImagineValues(Noticed):
+class ImagineValues(WithNotice):
     enough: bool
     results: dict[str, float]
     prediction_id: str | None = None

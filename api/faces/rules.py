@@ -10,7 +10,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import argument, option
 from api.client import AsyncSubstrate
-from api.mcp.answers import Noticed
+from api.mcp.answers import WithNotice
 from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
@@ -107,7 +107,7 @@ class RuleValues(Frozen):
     why: str
 
 
-class VerdictValues(Noticed):
+class VerdictValues(WithNotice):
     """`verdict`: allow, warn, block or unchecked."""
 
     verdict: str

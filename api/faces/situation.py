@@ -10,7 +10,7 @@ from pydantic import Field
 from api.cli import options, support
 from api.cli.program import option
 from api.client import AsyncSubstrate
-from api.mcp.answers import Noticed
+from api.mcp.answers import WithNotice
 from api.mcp.arguments import Arguments, MaxTokensArgument
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, visible
@@ -54,7 +54,7 @@ class SituationArguments(Arguments):
     max_tokens: MaxTokensArgument = MAX_SITUATION_TOKENS
 
 
-class SituationValues(Noticed):
+class SituationValues(WithNotice):
     """Where a citizen stands: ids of the memories in its working memory, and the rules that are active."""
 
     citizen_id: str

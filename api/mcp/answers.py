@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from pydantic import BaseModel
 
 from orchestration.assembly.budget import Budget, cut_to_room
-from orchestration.assembly.compact import Told
+from orchestration.assembly.compact import CompactText
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
 from schemas.commands import Consequence
@@ -49,13 +49,13 @@ class StreamMemory(Values):
     likeness: float | None = None
 
 
-class Noticed(Frozen):
+class WithNotice(Frozen):
     """An answer with stored text: it says first what that is, for hosts that show only the values to a model."""
 
     notice: str = NOTICE
 
 
-class StreamValues(Noticed):
+class StreamValues(WithNotice):
     """The memories in the order of the text, which has this many `tokens`. `omitted` counts those that did not
     fit, `degraded` names missing parts.
 
@@ -74,7 +74,7 @@ class StreamValues(Noticed):
 
     @classmethod
     def of(
-        cls, stream: ConsciousnessStream, told: Told, nodes: Sequence[ConsciousnessNode], tokens: int
+        cls, stream: ConsciousnessStream, told: CompactText, nodes: Sequence[ConsciousnessNode], tokens: int
     ) -> StreamValues:
         """The values of a stream with these of the memories told."""
         return cls(
@@ -90,7 +90,7 @@ class StreamValues(Noticed):
 
     @classmethod
     def within(
-        cls, budget: Budget, stream: ConsciousnessStream, told: Told, words: Collection[str]
+        cls, budget: Budget, stream: ConsciousnessStream, told: CompactText, words: Collection[str]
     ) -> StreamValues:
         """The values in at most this many tokens: the last memories are left out, the first is cut if need be."""
         nodes, tokens = told.memories, budget.count(told.text)
@@ -171,7 +171,7 @@ class RecordValues(Values):
     closed_by: str | None = None
 
 
-class HistoryValues(Noticed):
+class HistoryValues(WithNotice):
     """All records of one memory, in the order in which they became known."""
 
     id: str
@@ -179,7 +179,7 @@ class HistoryValues(Noticed):
     degraded: tuple[str, ...]
 
 
-class StateValues(Noticed):
+class StateValues(WithNotice):
     """What a citizen feels and wants, from `valid_at` on."""
 
     citizen_id: str

@@ -37,7 +37,7 @@ from schemas.collectives import GraphRequest
 from schemas.commands import EraseEpisode, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.memory import Source, graph_fields
-from schemas.operation import ERASES, Asked, Called, Claim, May, Need, Operation, Standing, graph_may, group
+from schemas.operation import ERASES, Claim, May, Method, Need, Operation, RequestParts, Standing, graph_may, group
 from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport, IngestReport
 from substrate.graphs.names import graph_name
 
@@ -238,13 +238,13 @@ def _parse(conversation: Conversation, episode_id: str) -> ParsedFiles:
     return parse("messages", FileSet(episode_id, (file,), conversation.owner)).into(conversation.graph_key)
 
 
-def ingests(asked: Asked) -> Iterable[Need | Claim]:
+def ingests(asked: RequestParts) -> Iterable[Need | Claim]:
     """What comes in has the source ingestion."""
     yield Need("write", asked.request.citizen_id, asked.request.graph_key)
     yield Claim(Source.INGESTION)
 
 
-def _conversation_needs(asked: Asked) -> Iterable[Need | Claim | Standing]:
+def _conversation_needs(asked: RequestParts) -> Iterable[Need | Claim | Standing]:
     """Facts that are drawn from a conversation have the source tool."""
     yield from ingests(asked)
     if asked.request.extract_facts:
@@ -339,13 +339,13 @@ OPERATIONS: Final = group(
     "episodes",
     Operation("remember_episode", "POST /v1/episodes", "Store a conversation",
               INGESTS._replace(says=f"{INGESTS.says}; admin with known_as_happened", needs=_conversation_needs),
-              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call=Called("ingest", by_hand=True)),
+              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call=Method("ingest", by_hand=True)),
     Operation("hear", "POST /v1/episodes/{episode_id:path}/turns", "Append messages to a conversation",
-              INGESTS, hear, call=Called(by_hand=True)),
+              INGESTS, hear, call=Method(by_hand=True)),
     Operation("get_episode_progress", "GET /v1/episodes/{episode_id:path}",
-              "Read how far a conversation is stored", graph_may("read"), progress, call=Called(by_hand=True)),
+              "Read how far a conversation is stored", graph_may("read"), progress, call=Method(by_hand=True)),
     Operation("erase_episode", "DELETE /v1/episodes/{episode_id:path}", "Erase a conversation for good",
-              ERASES, erase_episode, call=Called(takes=EraseEpisode)),
+              ERASES, erase_episode, call=Method(takes=EraseEpisode)),
     Operation("ingest_file", "POST /v1/files", "Store a file of another program",
-              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED, call=Called(by_hand=True)),
+              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED, call=Method(by_hand=True)),
 )  # fmt: skip

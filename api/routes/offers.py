@@ -15,7 +15,7 @@ from orchestration.features.offers.rules import Whose
 from orchestration.writing.erasure import erase_naming_copies
 from schemas.base import Identifier
 from schemas.commands import ANY_COMMAND
-from schemas.operation import Called, Operation, graph_may, group
+from schemas.operation import Method, Operation, graph_may, group
 from schemas.upkeep.offers import OfferOutcome, OfferReply
 
 
@@ -50,5 +50,5 @@ async def answer_offer(
 OPERATIONS: Final = group(
     "upkeep",
     Operation("answer_offer", "POST /v1/upkeep/offers/{offer_id}", "Take an offer up, or decline it",
-              graph_may("write"), answer_offer, call=Called(once=True)),
+              graph_may("write"), answer_offer, call=Method(once=True)),
 )  # fmt: skip

@@ -17,14 +17,14 @@ from orchestration.upkeep import due, ordered_runs
 from orchestration.upkeep.ordered_runs import Order, Reaches
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.rounds import Pace
-from orchestration.upkeep.runner import Place, Watch, view
+from orchestration.upkeep.runner import JobPlace, Watch, view
 from orchestration.upkeep.sweep import read_quality, sweep_and_keep
 from schemas.base import CitizenId
 from schemas.commands import Writer
 from schemas.errors import refusal_error
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, graph_key, level_of
-from schemas.operation import Asked, Called, Claim, May, Need, Operation, Standing, citizen_may, group
+from schemas.operation import Claim, May, Method, Need, Operation, RequestParts, Standing, citizen_may, group
 from schemas.upkeep.findings import (
     ApplyCommand,
     QualityAnswer,
@@ -76,7 +76,7 @@ async def repair(
     return outcome
 
 
-def _repair_needs(asked: Asked) -> Iterable[Need | Claim]:
+def _repair_needs(asked: RequestParts) -> Iterable[Need | Claim]:
     task = asked.request.task
     target = task.command if isinstance(task, ApplyCommand) else task
     yield Need("write", target.citizen_id, target.graph_key)
@@ -151,7 +151,7 @@ async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -
     return await ordered_runs.set_own(citizen_id, own, runtime.deps)
 
 
-async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -> tuple[Place, RunRecord]:
+async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -> tuple[JobPlace, RunRecord]:
     """The run. Raises NotFound for one that does not exist or that the caller may not reach."""
     place, record = await ordered_runs.find_run(run_id, runtime.deps)
     if not caller.may(action, place.key, place.citizen_id):
@@ -183,7 +183,7 @@ def _named_graphs(request: RunRequest | RunsQuery) -> tuple[GraphKey, ...]:
     return named or ((Level.N1,) if request.citizen_id else ())
 
 
-def _runs_needs(asked: Asked) -> Iterable[Need | Standing]:
+def _runs_needs(asked: RequestParts) -> Iterable[Need | Standing]:
     """To read in the graphs that the request names, to write to run jobs there; upkeep when it names no owner."""
     request = asked.request
     if request.citizen_id is None and request.collective is None:
@@ -192,7 +192,7 @@ def _runs_needs(asked: Asked) -> Iterable[Need | Standing]:
         yield Need("write" if isinstance(request, RunRequest) else "read", request.citizen_id, graph)
 
 
-def _run_needs(asked: Asked) -> Iterable[Need | Standing]:
+def _run_needs(asked: RequestParts) -> Iterable[Need | Standing]:
     """What erases needs the right to erase, as everywhere."""
     yield from _runs_needs(asked)
     request = asked.request
@@ -204,7 +204,7 @@ def _run_needs(asked: Asked) -> Iterable[Need | Standing]:
         yield Need("erase", request.citizen_id, graph)
 
 
-def _own_needs(asked: Asked) -> Iterable[Need]:
+def _own_needs(asked: RequestParts) -> Iterable[Need]:
     yield Need("write", asked.citizen_id)
     if ERASING in (asked.request.jobs or ()):
         yield Need("erase", asked.citizen_id)
@@ -219,33 +219,33 @@ OPERATIONS: Final = group(
     "upkeep",
     Operation("sweep", "POST /v1/upkeep/sweep", "Look for faults in the graphs",
               May("upkeep, and citizen:ID:read or LEVEL:read", scope="upkeep"), sweep_graphs, gives=SweepAnswer,
-              call=Called(says="Check whole graphs and report their state; with `limit` one batch, and `next` "
+              call=Method(says="Check whole graphs and report their state; with `limit` one batch, and `next` "
                                "for the following one.")),
     Operation("get_quality", "GET /v1/upkeep/quality", "Read the quality of graphs over time",
               May("citizen:ID:read or LEVEL:read"), quality,
-              call=Called("quality", "What sweeps of each whole graph found, oldest first; `fallen_from` is set "
+              call=Method("quality", "What sweeps of each whole graph found, oldest first; `fallen_from` is set "
                           "where the grade fell.")),
     Operation("repair", "POST /v1/upkeep/repair", "Repair a finding of a sweep",
               May("upkeep, and citizen:ID:write or LEVEL:write", _repair_needs, scope="upkeep"), repair,
-              call=Called(says="Run the repair task of a finding. `gone`: the record changed since, and nothing "
+              call=Method(says="Run the repair task of a finding. `gone`: the record changed since, and nothing "
                                "was done.")),
     Operation("list_upkeep_runs", "GET /v1/upkeep/runs", "List the runs of upkeep",
               May("citizen:ID:read; upkeep for all graphs that the key may read", _runs_needs), runs,
-              call=Called("upkeep_runs")),
+              call=Method("upkeep_runs")),
     Operation("get_upkeep_run", "GET /v1/upkeep/runs/{run_id}", "Read a run of upkeep", BY_ID, run,
-              call=Called("upkeep_run", "One run, by its id.")),
+              call=Method("upkeep_run", "One run, by its id.")),
     Operation("run_upkeep", "POST /v1/upkeep/run", "Run jobs of upkeep now",
               RUNS_JOBS, run_now,
-              call=Called(says="Run jobs now; with `dry_run` only say what they would do. Raises Conflict when "
+              call=Method(says="Run jobs now; with `dry_run` only say what they would do. Raises Conflict when "
                                "another run goes on.", once=True)),
     Operation("undo_upkeep_run", "POST /v1/upkeep/runs/{run_id}/undo", "Take a run of upkeep back", BY_ID, undo,
-              call=Called("undo_upkeep", "Take a whole run back; `errors` names what somebody else has changed "
+              call=Method("undo_upkeep", "Take a whole run back; `errors` names what somebody else has changed "
                           "since, and was left.")),
     Operation("get_own_upkeep", "GET /v1/citizens/{citizen_id}/upkeep", "Read which upkeep a citizen wants",
-              citizen_may("read"), own, call=Called("own_upkeep", "Which upkeep the citizen asks for itself.")),
+              citizen_may("read"), own, call=Method("own_upkeep", "Which upkeep the citizen asks for itself.")),
     Operation("set_own_upkeep", "PUT /v1/citizens/{citizen_id}/upkeep", "Say which upkeep a citizen wants",
               May("citizen:ID:write; also :erase to name the job that erases", _own_needs, first="write"),
               set_own,
-              call=Called(says="Say which upkeep the citizen wants: `mode=\"off\"` for none in idle time, or "
+              call=Method(says="Say which upkeep the citizen wants: `mode=\"off\"` for none in idle time, or "
                                "`jobs` of its own.")),
 )  # fmt: skip

@@ -35,7 +35,7 @@ def refuse_server(store: StoreSettings) -> None:
         )
 
 
-class Restored(NamedTuple):
+class Restoration(NamedTuple):
     """A restored backup. `keys` are valid now; `kept_revoked` were revoked since the backup was made."""
 
     manifest: Manifest
@@ -49,7 +49,7 @@ ALL_KEYS: Final = "*"
 
 async def restore_backup(
     source: Path, settings: Settings, former: FormerKeys | Literal["*"] | None = None
-) -> Restored:
+) -> Restoration:
     """Restore a backup into the data directory, which must be empty.
 
     `former`: keys that are revoked there, or may claim less there, stay so; `*` revokes every key. Raises
@@ -70,7 +70,7 @@ async def restore_backup(
     try:
         async with open_store(settings.store) as (connection, _):
             await verify_restored(connection, manifest)
-            return Restored(manifest, *await _limit_again(connection, directory, former))
+            return Restoration(manifest, *await _limit_again(connection, directory, former))
     except EngineFault as error:
         await asyncio.to_thread(files.empty_directory, directory)
         raise InvalidRequest(
@@ -103,7 +103,7 @@ async def _limit_again(
     return valid, tuple(kept_revoked)
 
 
-class Recovered(NamedTuple):
+class Recovery(NamedTuple):
     """A repaired store: the directory of its damaged files, and the number of records in each graph."""
 
     aside: Path
@@ -125,7 +125,7 @@ def examine_store(store: StoreSettings) -> DamageReport:
         return repair.examine(directory)
 
 
-async def cut_log(store: StoreSettings) -> Recovered:
+async def cut_log(store: StoreSettings) -> Recovery:
     """Cut the log after its last whole entry, and load it. Raises Conflict when cutting does not help."""
 
     def apply_repair(directory: Path, finding: DamageReport) -> None:
@@ -138,7 +138,7 @@ async def cut_log(store: StoreSettings) -> Recovered:
     return await _repair_and_open(store, apply_repair)
 
 
-async def accept_files(store: StoreSettings) -> Recovered:
+async def accept_files(store: StoreSettings) -> Recovery:
     """Accept the files as they are and load them. Raises Conflict when they cannot be read to their end."""
 
     def apply_repair(directory: Path, finding: DamageReport) -> None:
@@ -149,11 +149,11 @@ async def accept_files(store: StoreSettings) -> Recovered:
     return await _repair_and_open(store, apply_repair)
 
 
-async def _repair_and_open(store: StoreSettings, apply_repair: Callable[[Path, DamageReport], None]) -> Recovered:
+async def _repair_and_open(store: StoreSettings, apply_repair: Callable[[Path, DamageReport], None]) -> Recovery:
     directory = data_directory(store)
     aside = await asyncio.to_thread(_repair_locked, directory, apply_repair)
     async with open_store(store) as (connection, _):
-        return Recovered(aside, await snapshot.count_graphs(connection))
+        return Recovery(aside, await snapshot.count_graphs(connection))
 
 
 def _repair_locked(directory: Path, apply_repair: Callable[[Path, DamageReport], None]) -> Path:
@@ -166,7 +166,7 @@ def _repair_locked(directory: Path, apply_repair: Callable[[Path, DamageReport],
     return aside
 
 
-async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, Restored]:
+async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, Restoration]:
     """Move the store aside and restore a backup in its place; keys revoked or lowered since the backup stay so.
 
     Raises what `restore_backup` raises; the store is then back in its place.

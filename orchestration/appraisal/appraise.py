@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from orchestration.appraisal import feelings
-from orchestration.appraisal.speech import Hit, Owner, Sentence, sentences
+from orchestration.appraisal.speech import Owner, Sentence, SpeechHit, sentences
 from orchestration.appraisal.standing_rules import read_rule
 from schemas.memory import ResolutionState, Step
 from substrate.language.text import language_of
@@ -120,7 +120,7 @@ def _states(read: Sequence[Sentence]) -> list[ResolutionState]:
     return found
 
 
-def _tells_turn(sentence: Sentence, hit: Hit) -> bool:
+def _tells_turn(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a phrase tells a state or an outcome of the speaker's own or shared work."""
     kind = hit.entry.kind
     if kind not in STATES and kind != "outcomes":
@@ -151,7 +151,7 @@ def _goal(text: str, read: Sequence[Sentence]) -> str | None:
     return None
 
 
-def _goal_span(sentence: Sentence, hit: Hit) -> slice | None:
+def _goal_span(sentence: Sentence, hit: SpeechHit) -> slice | None:
     tokens, texts, words = sentence.tokens, sentence.texts, sentence.words
     start = hit.end + (hit.end < len(tokens) and texts[hit.end] in ",:")
     if start >= len(texts) or texts[start] in words["goal_not"] | words["negations"]:
@@ -192,7 +192,7 @@ def _is_loud(sentence: Sentence) -> bool:
     return loud >= 2 and 2 * loud > words
 
 
-def _tells_step(sentence: Sentence, hit: Hit) -> bool:
+def _tells_step(sentence: Sentence, hit: SpeechHit) -> bool:
     if hit.entry.kind == "steps_bare":
         return sentence.opens_clause(hit)
     if hit.entry.kind != "steps" or not sentence.is_told(hit):

@@ -57,7 +57,7 @@ class Token(NamedTuple):
     shape: str
 
 
-class Hit(NamedTuple):
+class SpeechHit(NamedTuple):
     """A phrase in a sentence: tokens `[start, end)`."""
 
     entry: Entry
@@ -72,7 +72,7 @@ class Sentence:
     text: str
     tokens: Sequence[Token]
     texts: Sequence[str]
-    hits: Sequence[Hit]
+    hits: Sequence[SpeechHit]
     ending: str
     elongated: bool
     language: Language
@@ -91,7 +91,7 @@ class Sentence:
             place -= 1
         return place
 
-    def is_negated(self, hit: Hit) -> bool:
+    def is_negated(self, hit: SpeechHit) -> bool:
         start = max(self.clause_start(hit.start), hit.start - NEGATION_REACH)
         negations, undone = self.words["negations"], self.words["negation_undone"]
         for place in range(start, hit.start):
@@ -99,15 +99,15 @@ class Sentence:
                 return True
         return not self.words["negations_after"].isdisjoint(self.texts[hit.end : hit.end + NEGATION_REACH])
 
-    def is_told(self, hit: Hit) -> bool:
+    def is_told(self, hit: SpeechHit) -> bool:
         """Whether the speaker tells a phrase of now: not denied, supposed, reported from others or long over."""
         return self.is_told_of_others(hit) and not self.is_reported(hit)
 
-    def is_told_of_others(self, hit: Hit) -> bool:
+    def is_told_of_others(self, hit: SpeechHit) -> bool:
         """The same for what others did, who may have said so themselves: "they say they will not pay"."""
         return not (self.is_negated(hit) or self.is_supposed(hit) or self.is_over(hit))
 
-    def is_reported(self, hit: Hit) -> bool:
+    def is_reported(self, hit: SpeechHit) -> bool:
         """True for what somebody else says: "according to Omar it is fixed"; not for "I think it is fixed"."""
         words = self.words
         for place in range(hit.start):
@@ -116,19 +116,19 @@ class Sentence:
                 return True
         return False
 
-    def is_over(self, hit: Hit) -> bool:
+    def is_over(self, hit: SpeechHit) -> bool:
         """True for what was once: "I used to be afraid", "we were stuck, but that is long gone"."""
         marks = [other.start for other in self.hits if other.entry.kind == "past"]
         return any(mark > hit.start or mark >= self.clause_start(hit.start) for mark in marks)
 
-    def opens_clause(self, hit: Hit) -> bool:
+    def opens_clause(self, hit: SpeechHit) -> bool:
         """Whether only degree words and the like come before a phrase in its clause: the speaker left out the
         "I"."""
         words = self.words
         may_precede = words["skipped"] | words["polite"] | words["joins"]
         return may_precede.issuperset(self.texts[self.clause_start(hit.start) : hit.start])
 
-    def is_supposed(self, hit: Hit) -> bool:
+    def is_supposed(self, hit: SpeechHit) -> bool:
         """True in a clause that says what would, could or should be; "and I" begins another, unless it goes on to
         suppose: "it sounds muddy and I am fed up", but not "if it rains and I am fed up".
         """
@@ -142,7 +142,7 @@ class Sentence:
                 start = place + 1
         return not words["hypothetical"].isdisjoint(self.texts[start : hit.start])
 
-    def is_unfinished(self, hit: Hit) -> bool:
+    def is_unfinished(self, hit: SpeechHit) -> bool:
         """True for a result that is still to come: "until it is done", "to be fixed", "not solved yet"."""
         start = max(self.clause_start(hit.start), hit.start - UNFINISHED_REACH)
         is_ahead = not self.words["not_yet"].isdisjoint(self.texts[hit.end : hit.end + 2])
@@ -158,7 +158,7 @@ class Sentence:
             leads.append(self._first_question())
         return min(leads, default=len(self.tokens))
 
-    def told(self) -> Iterator[Hit]:
+    def told(self) -> Iterator[SpeechHit]:
         """The phrases before what the sentence asks."""
         asked = self.asked_from()
         return (hit for hit in self.hits if hit.start < asked)
@@ -175,7 +175,7 @@ class Sentence:
                 last = place
         return last
 
-    def owner_of(self, hit: Hit) -> Owner:
+    def owner_of(self, hit: SpeechHit) -> Owner:
         """Who the phrase tells about, by the words before it in its clause, the nearest first."""
         words, tokens = self.words, self.tokens
         start = self.clause_start(hit.start)
@@ -209,7 +209,7 @@ class Sentence:
         is_name = place == start and token.shape == "a" and token.text not in self.language.telling.function_words
         return Owner.OTHER if is_name and token.text not in words["things"] else Owner.THING
 
-    def degree(self, hit: Hit) -> int:
+    def degree(self, hit: SpeechHit) -> int:
         """2 for `extremely`, 1 for `very`, −1 for `a bit`, else 0: the strongest of the words before a phrase."""
         steps, degrees = {"top": 2, "high": 1, "low": -1}, self.language.telling.degrees
         found: list[int] = []
@@ -301,7 +301,7 @@ def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bo
     return tokens
 
 
-def _find_phrases(texts: Sequence[str], book: Book) -> list[Hit]:
+def _find_phrases(texts: Sequence[str], book: Book) -> list[SpeechHit]:
     """Every phrase in the sentence; of those that overlap and tell the same, the first and longest."""
     firsts = [place for place, text in enumerate(texts) if text in book]
     if not firsts:
@@ -311,7 +311,7 @@ def _find_phrases(texts: Sequence[str], book: Book) -> list[Hit]:
         starts.append(length)
         length += len(text) + 1
     joined, spoken = " ".join(texts) + " ", set(texts)
-    hits: list[Hit] = []
+    hits: list[SpeechHit] = []
     read_to: dict[tuple[str, str], int] = {}
     for place in firsts:
         for entry in book[texts[place]]:
@@ -324,6 +324,6 @@ def _find_phrases(texts: Sequence[str], book: Book) -> list[Hit]:
                 if match is None:
                     continue
                 end = bisect_left(starts, match.end())
-            hits.append(Hit(entry, place, end))
+            hits.append(SpeechHit(entry, place, end))
             read_to[entry[:2]] = end
     return hits

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal.speech import Sentence, SpeechHit, sentences
 from substrate.language.text import language_of, stem, words
 
 MOST_RULE_CHARACTERS: Final = 400
@@ -104,7 +104,7 @@ def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str
     )
 
 
-def _is_a(hit: Hit, *names: str) -> bool:
+def _is_a(hit: SpeechHit, *names: str) -> bool:
     """Whether a phrase stands under one of these names of `rules` in the file."""
     return hit.entry.kind == "rules" and hit.entry.value in names
 
@@ -134,7 +134,7 @@ def _signals(sentence: Sentence) -> frozenset[str]:
     return frozenset(found)
 
 
-def _opens(sentence: Sentence, hit: Hit) -> bool:
+def _opens(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a verb is an imperative: it opens its clause, or follows a condition, and has no subject.
 
     The verb of a condition ("if you say so") is none, nor that of a question ("tell me, what is your plan?").
@@ -160,7 +160,7 @@ def _opens(sentence: Sentence, hit: Hit) -> bool:
     return texts[hit.start - 1] not in words["no_bid_after"]
 
 
-def _bids(sentence: Sentence, hit: Hit) -> bool:
+def _bids(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a phrase alone is a rule and speaks to the listener: not "I will do so in every answer"."""
     words, texts = sentence.words, sentence.texts
     if hit.entry.value == "anywhere":
@@ -182,7 +182,7 @@ def _may_bid(word: str, words: Mapping[str, frozenset[str]]) -> bool:
     return word.isalpha() and word not in words["rule_not"] and not inflected
 
 
-def _own_before(sentence: Sentence, hit: Hit, wished: Collection[int] = frozenset()) -> bool:
+def _own_before(sentence: Sentence, hit: SpeechHit, wished: Collection[int] = frozenset()) -> bool:
     """Whether the speaker is the subject of the clause: "I will do it differently from now on".
 
     `wished`: the places of phrases such as "I want you to", whose subject is not meant.

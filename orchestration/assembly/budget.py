@@ -78,14 +78,14 @@ def reduced(
     return stream.model_copy(
         update={
             "activation_tiers": ActivationTiers(
-                focus=_shown(tiers.focus, shown),
-                peripheral=_shown(tiers.peripheral, shown),
-                background=_shown(tiers.background, shown),
+                focus=_shown_nodes(tiers.focus, shown),
+                peripheral=_shown_nodes(tiers.peripheral, shown),
+                background=_shown_nodes(tiers.background, shown),
             ),
             "levels": levels,
             "traversal_graph": graph.model_copy(
                 update={
-                    "nodes": tuple(_drawn(graph.nodes, nodes)),
+                    "nodes": tuple(_drawn_nodes(graph.nodes, nodes)),
                     "edges": tuple(
                         edge
                         for edge in graph.edges
@@ -99,7 +99,7 @@ def reduced(
     )
 
 
-def _shown(
+def _shown_nodes(
     nodes: Iterable[ConsciousnessNode], shown: Mapping[Key, ConsciousnessNode]
 ) -> tuple[ConsciousnessNode, ...]:
     return tuple(shown[key_of(node)] for node in nodes if key_of(node) in shown)
@@ -116,7 +116,7 @@ def _level(
     for name in LISTS:
         every = getattr(level, name)
         lists[name] = every[: ceil(share * len(every))]
-    vector, graph = (_shown(lists[name], shown) for name in LISTS[:2])
+    vector, graph = (_shown_nodes(lists[name], shown) for name in LISTS[:2])
     here = {key_of(node)[:2] for node in (*vector, *graph)}
     relationships = tuple(
         link
@@ -131,7 +131,7 @@ def _level(
     return ConsciousnessLevelResults(**lists, omitted=dict(+omitted) or None)
 
 
-def _drawn(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) -> Iterable[GraphNode]:
+def _drawn_nodes(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) -> Iterable[GraphNode]:
     """The nodes of these memories: of several versions the one that the node shows, else another that is shown."""
     shown: dict[tuple[Any, ...], ConsciousnessNode] = {}
     for memory in memories:

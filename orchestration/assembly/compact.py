@@ -43,7 +43,7 @@ LEVEL_WORDS: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem
 _day = lru_cache(maxsize=4096)(long_date)
 
 
-class Told(NamedTuple):
+class CompactText(NamedTuple):
     """A stream as text, the memories that it tells, cut where they had to be, and how many did not fit."""
 
     text: str
@@ -53,7 +53,7 @@ class Told(NamedTuple):
 
 def tell(
     stream: ConsciousnessStream, budget: Budget | None = None, words: Collection[str] = (), *, ids: bool = False
-) -> Told:
+) -> CompactText:
     """The memories by tier, one line each; the links among those in focus; paths of thought, ways out of a
     blockage, rules; the beliefs that changed; the offers.
 
@@ -92,7 +92,7 @@ def tell(
         if dropped in MEMORY_HEADINGS:
             memories.pop()
         text = page.text(every - len(memories))
-    return Told(text, tuple(memories), every - len(memories))
+    return CompactText(text, tuple(memories), every - len(memories))
 
 
 class _Page:

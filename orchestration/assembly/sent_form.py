@@ -126,7 +126,7 @@ def _with_counts(body: bytes, counts: TokenCounts) -> bytes:
 def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> int:
     """What a bounded stream takes without its memories, links and those `sections` that may be left out."""
     fields = _sent_fields(stream, form, {POTENTIAL}.intersection(sections), _Rows())
-    return COUNTS_TOKENS + _tokens(_told(fields, keep=_MOST_FIRST), budget)
+    return COUNTS_TOKENS + _tokens(_drop_empty(fields, keep=_MOST_FIRST), budget)
 
 
 def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
@@ -246,7 +246,7 @@ def _without_nulls(value: BaseModel) -> Row:
 
 def _within(fields: Row, form: Form, budget: Budget) -> Row:
     """The fields that fit: never less than the frame, the tiers and the text."""
-    needed, others = _apart(_told(fields))
+    needed, others = _apart(_drop_empty(fields))
     shown, left = needed, 0
     for shown in _with_fewer_places(needed, form):
         left = budget.limit - COUNTS_TOKENS - _tokens(shown, budget)
@@ -295,7 +295,7 @@ def _with_fewer_places(fields: Row, form: Form) -> Iterator[Row]:
         yield {name: each for name, each in fields.items() if name not in unused}
 
 
-def _told(fields: Row, keep: Collection[str] = ()) -> Row:
+def _drop_empty(fields: Row, keep: Collection[str] = ()) -> Row:
     """The fields that say something, or that every stream has; `keep`: without these."""
     needed = {*ALWAYS_SENT, "activation_tiers", "memories"}
     return {

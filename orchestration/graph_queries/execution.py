@@ -104,7 +104,7 @@ async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
 async def _follow(results: Sequence[QueryResult], following: Following) -> list[QueryResult]:
     """The results of one graph with what is around them; without anything when that fails or is late."""
     target = results[0].request.target
-    searches = [Found(result.request.values, result.rows) for result in results]
+    searches = [SearchRows(result.request.values, result.rows) for result in results]
     rows: list[list[Row]] = [[] for _ in results]
 
     async def send() -> None:
@@ -222,7 +222,7 @@ SPARE = 2
 """Where only few links of a memory are read, so many more than are followed: some lead to hubs, or back."""
 
 
-class Found(NamedTuple):
+class SearchRows(NamedTuple):
     """What one search found: its parameters, and its rows, as those of `THIN`."""
 
     values: Mapping[str, Any]
@@ -244,7 +244,7 @@ class Steps(NamedTuple):
     second: Sequence[NearLink] = ()
 
 
-async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Row]]:
+async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
     """The rows of each search with those around them, in the columns of `substrate.store.search`.
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
@@ -264,7 +264,7 @@ async def follow(target: GraphTarget, searches: Sequence[Found]) -> list[list[Ro
 
 async def _rows(
     target: GraphTarget,
-    searches: Sequence[Found],
+    searches: Sequence[SearchRows],
     steps: Sequence[Steps],
     *,
     read: Mapping[RecordName, Row],
@@ -290,7 +290,7 @@ async def _rows(
     return found
 
 
-async def follow_beside(target: GraphTarget, searches: Sequence[Found]) -> list[list[Row]]:
+async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
     """The rows of each search of a waking with the strongest links of its first answers; raises as `follow`.
 
     Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
@@ -325,7 +325,7 @@ def _step_rows(
             yield FoundRow((hop, None, near.source, near.target), link, memory)
 
 
-async def _walk(neighbours: Neighbours, searches: Sequence[Found]) -> list[Steps]:
+async def _walk(neighbours: Neighbours, searches: Sequence[SearchRows]) -> list[Steps]:
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
     most = max(search.values["second_starts"] for search in searches)
@@ -342,7 +342,7 @@ async def _walk(neighbours: Neighbours, searches: Sequence[Found]) -> list[Steps
     return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
 
 
-def _first_steps(search: Found, neighbours: Neighbours) -> list[NearLink]:
+def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
     """The strongest links of each start. A start that was found twice counts each link twice, up to the limit."""
     most = search.values["first_hop"]
     steps: list[NearLink] = []
@@ -361,7 +361,7 @@ class _Between:
         self._wanted: dict[tuple[str, int], int] = {}
         self._onward = 0
 
-    def begin_at(self, search: Found) -> None:
+    def begin_at(self, search: SearchRows) -> None:
         """Look for what is two links away from the first starts of a search."""
         self._onward = max(self._onward, search.values["second_hop"])
         for name, times in Counter(search.ids("far")).items():
@@ -415,7 +415,7 @@ class _Between:
         uncrowded = (near.other.id for near in links if not self._around[near.other.id].is_hub)
         return list(islice(uncrowded, most))
 
-    def steps(self, search: Found) -> list[NearLink]:
+    def steps(self, search: SearchRows) -> list[NearLink]:
         """The second links of a search."""
         most, onward = search.values["second_starts"], search.values["second_hop"]
         steps: list[NearLink] = []
@@ -426,7 +426,7 @@ class _Between:
         return steps
 
 
-type Following = Callable[[GraphTarget, Sequence[Found]], Awaitable[list[list[Row]]]]
+type Following = Callable[[GraphTarget, Sequence[SearchRows]], Awaitable[list[list[Row]]]]
 _FOLLOWING: Final[Mapping[str, Following]] = {
     **dict.fromkeys(THIN, follow),
     **dict.fromkeys(waking.THIN, follow_beside),

@@ -361,7 +361,7 @@ _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
 
 
-class _Told(NamedTuple):
+class _Event(NamedTuple):
     fit: float
     memory: Candidate
 
@@ -372,7 +372,7 @@ def find_event_periods(event: Event, memories: Sequence[Candidate], zone: tzinfo
     A memory that names a day ("the wedding was yesterday") tells of an event on that day, any other on its own.
     """
     event_stems = frozenset(map(stem, words(event.text))) & stems(event.text)
-    told = [_Told(_fit(memory, event, event_stems), memory) for memory in memories]
+    told = [_Event(_fit(memory, event, event_stems), memory) for memory in memories]
     told.sort(key=lambda each: (-each.fit, each.memory.key))
     days = dict.fromkeys(_day(each.memory, zone) for each in told if each.fit > 0.0)
     weights = (1.0, LESS_SURE)

@@ -27,7 +27,7 @@ from orchestration.ingestion.episodes import (
 )
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
 from orchestration.ingestion.formats.reader import move
-from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
+from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, speech_key
 from orchestration.ranking.times import SESSION_GAP
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Correct, Retract, Supersede
@@ -43,7 +43,7 @@ NO_TEXT: Final = "it has no text"
 Status = Literal["stored", "duplicate", "superseded", "retracted", "left_out", "refused"]
 
 
-class Heard(NamedTuple):
+class MessageOutcome(NamedTuple):
     """What becomes of a message: `id` of its turn; `reason` why it was left out or refused."""
 
     message: Message
@@ -60,7 +60,7 @@ class Continuation:
     """
 
     episode: Episode
-    heard: tuple[Heard, ...]
+    heard: tuple[MessageOutcome, ...]
     steps: tuple[Step, ...]
     changes: tuple[Command, ...]
     known: frozenset[str]
@@ -120,7 +120,7 @@ class _Arranger:
         self.episode = episode
         self.transcript = transcript
         self.now = now
-        self.heard: list[Heard] = []
+        self.heard: list[MessageOutcome] = []
         self.changes: list[Command] = []
         self.stamps: list[datetime | None] = []
         self.placed: list[tuple[TurnOrder, Message, datetime | None, bool]] = []
@@ -176,7 +176,7 @@ class _Arranger:
     def _meet_again(self, message: Message, turn: StoredTurn, time: datetime | None) -> None:
         self.last = turn.order
         status, reason = self._compare(message, turn)
-        self.heard.append(Heard(message, status, turn.id, reason))
+        self.heard.append(MessageOutcome(message, status, turn.id, reason))
         if status in ("superseded", "retracted"):
             self.changes.append(self._change(message, turn, status))
         elif status == "duplicate" and not turn.gone:
@@ -190,7 +190,7 @@ class _Arranger:
             return "duplicate", None
         if message.deleted:
             return "retracted", None
-        if said(message.turn.speaker, message.turn.text) == turn.said:
+        if speech_key(message.turn.speaker, message.turn.text) == turn.said:
             return "duplicate", None
         if not message.turn.text:
             return "left_out", NO_TEXT
@@ -236,7 +236,7 @@ class _Arranger:
     ) -> None:
         status, reason = self._judge_new(message)
         if status != "stored":
-            self.heard.append(Heard(message, status, self.new_ids.get(message.id or ""), reason))
+            self.heard.append(MessageOutcome(message, status, self.new_ids.get(message.id or ""), reason))
             return
         order = self._new_order(title, following)
         insort(self.new_orders, order)
@@ -246,14 +246,14 @@ class _Arranger:
         turn_id = self.episode.memory_id(order.key)
         if message.id is not None:
             self.new_ids[message.id] = turn_id
-        self.heard.append(Heard(message, "stored", turn_id))
+        self.heard.append(MessageOutcome(message, "stored", turn_id))
 
     def _judge_new(self, message: Message) -> tuple[Status, str | None]:
         if message.deleted:
             return "left_out", "it is marked deleted and was never stored"
         if not message.turn.text:
             return "left_out", NO_TEXT
-        words = said(message.turn.speaker, message.turn.text)
+        words = speech_key(message.turn.speaker, message.turn.text)
         if message.id is not None and self.sayings.setdefault(message.id, words) != words:
             return "refused", TWICE
         return ("duplicate" if message.id in self.new_ids else "stored"), None

@@ -91,7 +91,7 @@ def _file_row(command: Remember, stored: NoteRow | None, now: Instant) -> Comman
     return Supersede(**named, **changed)
 
 
-class _Settled(NamedTuple):
+class _MatchedNotebook(NamedTuple):
     """A notebook under the id of the stored folder that it is, and the stored note of each of its notes.
 
     `is_whole`: its notes are all that the folder holds. `is_own`: the folder itself was ingested before or is new,
@@ -105,7 +105,9 @@ class _Settled(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph: Graph | None) -> _Settled:
+async def _settle(
+    notebook: Notebook, shelf: Shelf, origin: Origin | None, graph: Graph | None
+) -> _MatchedNotebook:
     """Find the stored folder that a folder is: by its place, by the place of one above it, else by content."""
     if origin is not None and graph is not None:
         above: list[PurePath] = []
@@ -121,7 +123,7 @@ async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph
             folder = inside if origin.is_folder else inside.parent
             moved = _below(replace(notebook, id=known[path].id), folder)
             matched = match_documents(moved.documents, moved.id, shelf, whole=False)
-            return _Settled(moved, matched, is_whole=False, is_own=False)
+            return _MatchedNotebook(moved, matched, is_whole=False, is_own=False)
     return _by_content(notebook, shelf, origin)
 
 
@@ -136,7 +138,7 @@ def _below(notebook: Notebook, folder: PurePath) -> Notebook:
     return replace(notebook, documents=tuple(documents))
 
 
-def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _Settled:
+def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _MatchedNotebook:
     stored = [one for one in shelf.of_folder(notebook.id) if not one.gone]
     settled = _settled_as(notebook, shelf)
     if stored and is_same_folder(notebook.documents, settled.matched, len(stored)):
@@ -153,5 +155,5 @@ def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _Set
     return _settled_as(replace(notebook, id=other), shelf)._replace(notes=(note,))
 
 
-def _settled_as(notebook: Notebook, shelf: Shelf) -> _Settled:
-    return _Settled(notebook, match_documents(notebook.documents, notebook.id, shelf), is_whole=True)
+def _settled_as(notebook: Notebook, shelf: Shelf) -> _MatchedNotebook:
+    return _MatchedNotebook(notebook, match_documents(notebook.documents, notebook.id, shelf), is_whole=True)

@@ -18,14 +18,21 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
-from orchestration.ingestion.arrangement import Continuation, Heard, continue_episode
+from orchestration.ingestion.arrangement import Continuation, MessageOutcome, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
-from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
+from orchestration.ingestion.transcript import (
+    StoredSession,
+    StoredTurn,
+    Transcript,
+    TurnOrder,
+    is_same,
+    speech_key,
+)
 from orchestration.writing.records import instant
 from schemas.commands import Command, Remember
 from schemas.errors import InvalidRequest
@@ -43,7 +50,7 @@ TRIES: Final = 8
 class Hearing(NamedTuple):
     """What became of each message of a list, in its order, and notes on the list."""
 
-    heard: tuple[Heard, ...]
+    heard: tuple[MessageOutcome, ...]
     notes: tuple[str, ...]
 
 
@@ -68,7 +75,7 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     back = sum(later < earlier for earlier, later in pairwise(times))
     if back:
         notes.append(f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept")
-    heard: Sequence[Heard] = ()
+    heard: Sequence[MessageOutcome] = ()
     if valid:
         spoken = tuple(message.turn for message in valid if message.turn.speaker)
         speakers = Session("heard", "heard", None, spoken)  # so that stored people are found
@@ -122,7 +129,7 @@ async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], 
 
 
 async def hear(
-    episode: Episode, job: Job, tally: Tally, *, fewest: int = 1, tried: Sequence[Heard] = ()
+    episode: Episode, job: Job, tally: Tally, *, fewest: int = 1, tried: Sequence[MessageOutcome] = ()
 ) -> Hearing:
     """Store what is new of the messages of the episode. `fewest` as `transcript.align`.
 
@@ -130,7 +137,7 @@ async def hear(
     raises; the same call then stores the rest.
     """
     async with job.deps.conversations.turn(episode.graph_name, episode.id):
-        stored_before: dict[int, Heard] = {}
+        stored_before: dict[int, MessageOutcome] = {}
         for attempt in range(TRIES):
             found: dict[int, str] = {}
             for place, one in enumerate(tried):
@@ -234,7 +241,7 @@ def _keep(transcript: Transcript, continuation: Continuation, job: Job) -> None:
                     id=episode.memory_id(turn.key),
                     order=order,
                     speaker=turn.speaker,
-                    said=said(turn.speaker, turn.text),
+                    said=speech_key(turn.speaker, turn.text),
                     since=time,
                     message_id=messages.read_id(turn.extra.get("id")),
                     fingerprint=None,
@@ -245,8 +252,8 @@ def _keep(transcript: Transcript, continuation: Continuation, job: Job) -> None:
     job.deps.conversations.keep(episode.graph_name, episode.id, transcript)
 
 
-def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
-    judged: list[Heard] = []
+def _judge(continuation: Continuation, counted: Tally) -> tuple[MessageOutcome, ...]:
+    judged: list[MessageOutcome] = []
     for one in continuation.heard:
         refusal = counted.refused.get(one.id or "")
         if one.id and refusal is not None and one.status != "duplicate":
@@ -344,7 +351,7 @@ def _turn(episode: Episode, row: EpisodeRow, now: Instant) -> StoredTurn | None:
         id=row.id,
         order=order,
         speaker=speaker,
-        said=said(speaker, row.description or ""),
+        said=speech_key(speaker, row.description or ""),
         since=row.valid_at,
         message_id=messages.read_id(extra.get("id")),
         fingerprint=row.fingerprint,

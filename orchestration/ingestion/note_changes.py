@@ -46,7 +46,7 @@ _CUT: Final = re.compile(r"~[0-9a-f]{20}\Z")
 """The end of an id whose text was too long or not fit for an id."""
 
 
-class Place(NamedTuple):
+class NotePlace(NamedTuple):
     """The folder of a note and its path there."""
 
     folder: str
@@ -62,7 +62,7 @@ class StoredDocument:
 
     row: NoteRow
     gone: bool
-    place: Place | None
+    place: NotePlace | None
     sections: list[NoteRow] = field(default_factory=list)
     former: list[NoteRow] = field(default_factory=list)
 
@@ -117,15 +117,15 @@ def is_gone(row: NoteRow, now: Instant) -> bool:
     return row.expired_at != END_OF_TIME or row.invalid_at <= now
 
 
-def _place(row: NoteRow) -> Place | None:
+def _place(row: NoteRow) -> NotePlace | None:
     """Where a note lies; None when only its id could tell and that was cut."""
     folder, path = row.extra.get("folder"), row.extra.get("path")
     if isinstance(folder, str) and isinstance(path, str):
-        return Place(folder, path)
+        return NotePlace(folder, path)
     prefix = f"{row.episode_id}:"
     if not row.id.startswith(prefix) or _CUT.search(row.id) or _CUT.search(row.episode_id):
         return None
-    return Place(row.episode_id, row.id.removeprefix(prefix))
+    return NotePlace(row.episode_id, row.id.removeprefix(prefix))
 
 
 def match_documents(

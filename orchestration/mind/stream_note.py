@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from orchestration.graph_queries.recall import Hit, Recall, WordsThen
+from orchestration.graph_queries.recall import Recall, RecalledHit, WordsThen
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, GraphKey, Level
@@ -23,7 +23,7 @@ from schemas.temporal import Instant, Period, Scope
 type Way = Literal["retrieve", "wake"]
 type Asked = RetrievalIntention | StateBasedRetrieval
 type RecordKey = tuple[GraphKey, str, int]
-"""What `Shown` names, as a bare tuple, which costs less: every question makes a hundred."""
+"""What `ShownRecord` names, as a bare tuple, which costs less: every question makes a hundred."""
 
 MARK: Final = "~"
 """Stands between the citizen and the rest of a stream's id; no id of a citizen has it."""
@@ -46,7 +46,7 @@ _MOST_BYTES: Final = 2_000_000
 """So much of an unpacked note is read: more than the longest request and 80 ids can have."""
 
 
-class Shown(NamedTuple):
+class ShownRecord(NamedTuple):
     """One memory that a stream showed, in the version that it showed."""
 
     graph: GraphKey
@@ -68,7 +68,7 @@ class StreamNote:
     at: Instant
     way: Way
     request: Mapping[str, Any]
-    tiers: tuple[tuple[Shown, ...], ...]
+    tiers: tuple[tuple[ShownRecord, ...], ...]
     found: Recall
     weights: str
     model: str
@@ -85,15 +85,15 @@ class StreamNote:
         """The question in words; of a waking its mode."""
         return str(self.request["query_text" if self.way == "retrieve" else "query_mode"])
 
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[ShownRecord, ...]:
         """All that was shown, best first."""
         return tuple(chain.from_iterable(self.tiers))
 
-    def hits(self) -> dict[Hit, Shown]:
+    def hits(self) -> dict[RecalledHit, ShownRecord]:
         """All that its searches found, each with its graph."""
-        found: dict[Hit, Shown] = {}
+        found: dict[RecalledHit, ShownRecord] = {}
         for name, hits in self.found.hits.items():
-            found |= {hit: Shown(_graph_of(name), hit.id, hit.version) for hit in hits}
+            found |= {hit: ShownRecord(_graph_of(name), hit.id, hit.version) for hit in hits}
         return found
 
     def graphs(self) -> tuple[GraphKey, ...]:
@@ -136,7 +136,7 @@ def make_note(
         at=now,
         way="retrieve" if isinstance(asked, RetrievalIntention) else "wake",
         request=asked.model_dump(mode="json", exclude={"citizen_id", *made}),
-        tiers=tuple(tuple(_shown(tier)) for tier in (tiers.focus, tiers.peripheral, tiers.background)),
+        tiers=tuple(tuple(_list_shown(tier)) for tier in (tiers.focus, tiers.peripheral, tiers.background)),
         found=replace(found, state=state),
         weights=weights,
         model=model,
@@ -145,13 +145,13 @@ def make_note(
     )
 
 
-def shown_by(stream: ConsciousnessStream) -> Iterator[Shown]:
+def shown_by(stream: ConsciousnessStream) -> Iterator[ShownRecord]:
     """All that a stream shows, best first."""
-    return _shown(stream.activation_tiers.ordered())
+    return _list_shown(stream.activation_tiers.ordered())
 
 
-def _shown(nodes: Sequence[ConsciousnessNode]) -> Iterator[Shown]:
-    return (Shown(node.graph_key, node.node_id, node.version) for node in nodes)
+def _list_shown(nodes: Sequence[ConsciousnessNode]) -> Iterator[ShownRecord]:
+    return (ShownRecord(node.graph_key, node.node_id, node.version) for node in nodes)
 
 
 def pack(note: StreamNote) -> str:
@@ -217,17 +217,17 @@ def unpack(stream_id: str, at: Instant, data: str, _inferred: object = ()) -> St
     )
 
 
-def _read_found(fields: Mapping[str, Any], table: Sequence[Shown], citizen_id: str) -> Recall:
+def _read_found(fields: Mapping[str, Any], table: Sequence[ShownRecord], citizen_id: str) -> Recall:
     valid_from, valid_to, known_from, known_to = fields["scope"]
     state = None
     if fields["state"] is not None:
         energy, emotions, goal = fields["state"]
         state = CitizenState(citizen_id=citizen_id, energy=energy, emotion_vector=emotions, goal=goal)
-    hits: dict[str, tuple[Hit, ...]] = {}
+    hits: dict[str, tuple[RecalledHit, ...]] = {}
     for name, places in fields["hits"].items():
         scores = fields["scores"].get(name) or [None] * len(places)
         found = zip(map(table.__getitem__, places), scores, strict=True)
-        hits[name] = tuple(Hit(each.id, each.version, score) for each, score in found)
+        hits[name] = tuple(RecalledHit(each.id, each.version, score) for each, score in found)
     words = {
         key: WordsThen(memories, counts, tuple(ids)) for key, (memories, counts, ids) in fields["words"].items()
     }
@@ -248,7 +248,7 @@ def _write_shown(shown: RecordKey) -> str:
     return f"{memory_id}|{'' if version == 1 else version}|{graph}"
 
 
-def _read_shown(text: str) -> Shown:
+def _read_shown(text: str) -> ShownRecord:
     memory_id, _, rest = text.partition("|")
     version, _, graph = rest.partition("|")
-    return Shown(graph or Level.N1.value, memory_id, int(version or 1))
+    return ShownRecord(graph or Level.N1.value, memory_id, int(version or 1))

@@ -70,7 +70,7 @@ class Times(NamedTuple):
     event: Event | None = None
 
 
-class _Found(NamedTuple):
+class _Phrase(NamedTuple):
     """A phrase and what it means. `bare`: one word that is also another, and means a time only beside others."""
 
     start: int
@@ -127,31 +127,31 @@ def _distinct(phrases: Iterable[TimePhrase]) -> list[TimePhrase]:
     return kept
 
 
-def _find_all(text: str, phrases: Sequence[TimePhrase], now: datetime) -> list[_Found]:
+def _find_all(text: str, phrases: Sequence[TimePhrase], now: datetime) -> list[_Phrase]:
     """All phrases with what they mean, a date such as 2025-03-07 among them, in order."""
     known: dict[tuple[object, ...], Sequence[Span]] = {}
-    found: list[_Found] = []
+    found: list[_Phrase] = []
     for phrase in phrases:
         # A text may repeat one phrase thousands of times, and a month alone means some thirty spans.
         meaning = (phrase.kind, phrase.feast, *sorted(phrase.values.items()))
         if meaning not in known:
             known[meaning] = find_spans(phrase, now)
-        found.append(_Found(phrase.start, phrase.end, known[meaning], phrase.bare))
+        found.append(_Phrase(phrase.start, phrase.end, known[meaning], phrase.bare))
     for match in _ISO.finditer(text):
         year, month, day = map(int, match.groups())
         phrase = TimePhrase("date", *match.span(), {"year": year, "month": month, "day": day})
-        found.append(_Found(phrase.start, phrase.end, find_spans(phrase, now)))
+        found.append(_Phrase(phrase.start, phrase.end, find_spans(phrase, now)))
     return sorted(found, key=lambda each: each.start)
 
 
-def _relate(text: str, each: _Found, now: datetime, known: Sequence[QuestionLanguage]) -> _Found:
+def _relate(text: str, each: _Phrase, now: datetime, known: Sequence[QuestionLanguage]) -> _Phrase:
     """What the word right before the phrase makes of it: since, until, before, after."""
     before = text[max(0, each.start - 24) : each.start]
     for language in known:
         for relation in ("since", "until", "before", "after"):
             if match := language.relations[relation].search(before):
                 spans = [moved for span in each.spans for moved in _moved(span, relation, now)]
-                return _Found(each.start - len(match[0]), each.end, spans)
+                return _Phrase(each.start - len(match[0]), each.end, spans)
     return each
 
 
@@ -167,7 +167,7 @@ def _moved(span: Span, relation: str, now: datetime) -> Iterator[Span]:
     yield span._replace(weight=span.weight * LESS_SURELY)
 
 
-def _join_ranges(text: str, named: Sequence[_Found], known: Sequence[QuestionLanguage]) -> Iterator[_Found]:
+def _join_ranges(text: str, named: Sequence[_Phrase], known: Sequence[QuestionLanguage]) -> Iterator[_Phrase]:
     """The phrases; "between A and B" is one."""
     joined = False
     for first, second in pairwise((*named, None)):
@@ -179,12 +179,12 @@ def _join_ranges(text: str, named: Sequence[_Found], known: Sequence[QuestionLan
             for until in second.spans:
                 earlier = [span.start for span in first.spans if span.start < until.end]
                 spans += [Span(max(earlier), until.end, until.weight)] if earlier else []
-            yield _Found(first.start - match, second.end, spans)
+            yield _Phrase(first.start - match, second.end, spans)
         elif first is not None:
             yield first
 
 
-def _range_start(text: str, first: _Found, second: _Found, known: Sequence[QuestionLanguage]) -> int | None:
+def _range_start(text: str, first: _Phrase, second: _Phrase, known: Sequence[QuestionLanguage]) -> int | None:
     """How many signs before the first phrase the range begins; None when the two make none."""
     before, between = text[max(0, first.start - 24) : first.start], text[first.end : second.start]
     for language in known:
@@ -204,7 +204,7 @@ def _to_period(span: Span, zone: tzinfo) -> NamedPeriod | None:
     return NamedPeriod(Period(start, end), span.weight)
 
 
-def _cut(text: str, named: Sequence[_Found]) -> str:
+def _cut(text: str, named: Sequence[_Phrase]) -> str:
     """The text without these phrases; the text itself if no word would be left."""
     kept, place = [], 0
     for each in named:

@@ -96,7 +96,7 @@ def activate(
         whole=greatest,
         mood=bool(asker.state.emotions),
     )
-    order = consciousness_score.ranked(scores)
+    order = consciousness_score.in_rank_order(scores)
     comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)
     question = replace(question, comparison=comparison)
     folded, duplicates = fold_duplicates(final_order(order, candidates, question), candidates)
@@ -168,5 +168,5 @@ def with_plurality(
         added = consciousness_score.plurality_term(int(memory.get("valid_at")), importance, plurality, moment)
         terms = {**score.terms, "plurality": added}
         scores.append(score._replace(total=score.total + added, terms=terms))
-    order = consciousness_score.spread_over_weeks(consciousness_score.ranked(scores), memories, plurality)
+    order = consciousness_score.spread_over_weeks(consciousness_score.in_rank_order(scores), memories, plurality)
     return replace(activation, order=tuple(order))

@@ -62,7 +62,7 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
     return energy * 0.4 + pressure * 0.6
 
 
-class _Weighed(NamedTuple):
+class _Weights(NamedTuple):
     """What the metadata of a memory bring to its score, with what was read from its text or without.
 
     `felt`: its emotions, as they are stored.
@@ -120,7 +120,7 @@ def consciousness_scores(
     divided; the other terms are, too, but for `shared`. A `mood` colours what answers: its resonance counts by
     relevance.
     """
-    weighed = [(memory.key, _weighed(memory, inferred=inferred)) for memory in memories]
+    weighed = [(memory.key, _weigh(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
         felt = [orjson.loads(each.felt) if each.felt else None for _, each in weighed]
@@ -140,13 +140,13 @@ def consciousness_scores(
     return scores
 
 
-def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
+def _weigh(memory: Candidate, *, inferred: bool) -> _Weights:
     name = "weighed_as_read" if inferred else "weighed_as_given"
-    found: _Weighed | None = memory.derived.get(name)
+    found: _Weights | None = memory.derived.get(name)
     if found is None:
         energy, confidence, stored, unset = _weighing(memory.row)
         read = frozenset[str]() if inferred else _names(unset)
-        found = memory.derived[name] = _Weighed(
+        found = memory.derived[name] = _Weights(
             STORED_DEFAULTS["energy"] if "energy" in read else float(energy),
             0.2 * float(confidence),
             -0.1 * (1.0 - completeness(memory, inferred=inferred)),
@@ -155,7 +155,7 @@ def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
     return found
 
 
-def ranked(scores: Sequence[Score]) -> list[Score]:
+def in_rank_order(scores: Sequence[Score]) -> list[Score]:
     """Highest total first; equal ones by key, so that the same question has the same answer."""
     return sorted(scores, key=lambda score: (-score.total, score.key))
 

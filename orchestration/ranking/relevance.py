@@ -196,7 +196,7 @@ def word_weights(
 # --- the passage that stands for a long text --------------------------------------------------------------
 
 
-class _Found(NamedTuple):
+class _FoundPassage(NamedTuple):
     memory: Candidate
     passage: FoundPassage
 
@@ -207,7 +207,7 @@ def show_best_passages(candidates: Candidates, lexicons: Mapping[GraphKey, Lexic
     The memory is then ranked as if that passage were its text.
     """
     found = {
-        (key[0], f"{key[1]}\n{key[2]}", place): _Found(memory, passage)
+        (key[0], f"{key[1]}\n{key[2]}", place): _FoundPassage(memory, passage)
         for key, memory in candidates.memories.items()
         for place, passage in enumerate(memory.passages)
     }
@@ -230,7 +230,7 @@ def show_best_passages(candidates: Candidates, lexicons: Mapping[GraphKey, Lexic
         memory.show(ShownPassage(passage.start, passage.end, length), passage.text)
 
 
-def _word_scores(found: Mapping[Key, _Found], lexicons: Mapping[GraphKey, Lexicon]) -> dict[Key, float]:
+def _word_scores(found: Mapping[Key, _FoundPassage], lexicons: Mapping[GraphKey, Lexicon]) -> dict[Key, float]:
     """BM25 of each passage as a share of the best, in [0, 1]."""
     weights = {
         level: word_weights(lexicon.frequencies or {}, lexicon.memories) for level, lexicon in lexicons.items()
@@ -240,7 +240,7 @@ def _word_scores(found: Mapping[Key, _Found], lexicons: Mapping[GraphKey, Lexico
     return {key: score / best for key, score in scores.items()}
 
 
-def _likeness_scores(found: Mapping[Key, _Found]) -> dict[Key, float]:
+def _likeness_scores(found: Mapping[Key, _FoundPassage]) -> dict[Key, float]:
     """Likeness stretched to [0, 1] between the least and the greatest of the passages."""
     values = [passage.likeness for _, passage in found.values()]
     low, high = min(values), max(values)

@@ -80,7 +80,7 @@ def spread(
         gifts[place] = max(gifts[place], weights.gain * hub_shares[place] * relevance[key])
     for place in (place for place, memory in zip(numbers, memories.values(), strict=True) if memory.named):
         gifts[place] = NAMED_PULL
-    shares = [taken * share for taken, share in zip(_taken(pairs, gifts), hub_shares, strict=True)]
+    shares = [taken * share for taken, share in zip(_sum_gifts(pairs, gifts), hub_shares, strict=True)]
     received = {key: shares[place] for key, place in zip(memories, numbers, strict=True)}
     if weights.answer:
         kinds = column_of(links, "relation_type")
@@ -99,7 +99,7 @@ def _hub_shares(pairs: Iterable[tuple[Ends, float]], memories: int) -> list[floa
     return [HUB_LINKS / degree if degree > HUB_LINKS else 1.0 for degree in degrees]
 
 
-def _taken(pairs: Iterable[tuple[Ends, float]], gifts: Sequence[float]) -> list[float]:
+def _sum_gifts(pairs: Iterable[tuple[Ends, float]], gifts: Sequence[float]) -> list[float]:
     """What each memory is given by all its neighbours, by number."""
     of_first, of_second = [0.0] * len(gifts), [0.0] * len(gifts)
     for (one, other), probability in pairs:

@@ -183,7 +183,7 @@ def flatten(texts: Iterable[ReadText]) -> None:
         text._flat = flat
 
 
-class Told:
+class MemoryText:
     """What a memory tells, with what was read of it so far.
 
     `speaker`: whose words it is, by `name_key`; `by` the same, else its author, else empty. `began`: when it began
@@ -241,11 +241,11 @@ class Told:
         return self.silent_at >= known_to
 
 
-def told_by(memory: Candidate) -> Told:
+def told_by(memory: Candidate) -> MemoryText:
     """What a memory tells; kept with its record."""
-    found: Told | None = memory.derived.get("told")
+    found: MemoryText | None = memory.derived.get("told")
     if found is None:
-        found = memory.derived["told"] = Told(memory)
+        found = memory.derived["told"] = MemoryText(memory)
     return found
 
 

@@ -27,7 +27,7 @@ from orchestration.mind.state import felt_state, read_state
 from orchestration.question.lexicon import Lexicon, discriminative_terms, embedding_text, join_lexicons
 from orchestration.question.reading import ANSWERING, read_question
 from orchestration.ranking.relevance import word_weights
-from orchestration.reranking import RERANKED, Reranked, order_items, reorder
+from orchestration.reranking import RERANKED, RerankItem, order_items, reorder
 from orchestration.resonance import ranking
 from orchestration.resonance.ranking import PAIN, UNSATISFIED, Echo, SignalWords, low_drives, strongest_emotion
 from orchestration.writing.appraised_rows import NO_STATEMENTS
@@ -333,12 +333,12 @@ async def _choose(
     return chosen, tuple(order.call for order in orders if order.call is not None)
 
 
-def _reranked(echo: Echo) -> Reranked:
+def _reranked(echo: Echo) -> RerankItem:
     memory = echo.resonance.memory
     text = " ".join(filter(None, (memory.name, memory.description)))
     channels = {str(name): value for name, value in echo.resonance.channels.items()}
     shown = f"{memory.speaker}: {memory.description}" if memory.speaker else text
-    return Reranked(shown, stems(text), echo.resonance.resonance, channels)
+    return RerankItem(shown, stems(text), echo.resonance.resonance, channels)
 
 
 async def _in_context(

@@ -39,7 +39,7 @@ ERRORS_KEPT: Final = 10
 SHOWN_AT_MOST: Final = 50
 
 
-class Place(NamedTuple):
+class JobPlace(NamedTuple):
     """A graph in which upkeep works."""
 
     key: GraphKey
@@ -79,7 +79,7 @@ def upkeep_deps(deps: Deps) -> Deps:
     return replace(deps, names=False, appraisal="off", graphs=deps.graphs.existing_only())
 
 
-async def run_job(job: Job, place: Place, deps: Deps, watch: Watch) -> RunRecord | None:
+async def run_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> RunRecord | None:
     """Run the job to its end, or until `watch` stops it; a run of the job that has not ended is resumed.
 
     Returns the run. When a page failed, the run says why and when it is tried again. None when there is no such
@@ -203,7 +203,7 @@ def changed_something(receipt: WriteReceipt, record: RunRecord) -> bool:
     return to_instant(receipt.created_at) >= record.begun_at
 
 
-async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | None:
+async def show_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> Run | None:
     """What the job would do, in words; nothing is stored. None when there is no such graph.
 
     With `watch.stopped` it ends earlier, and its status is then `running`.
@@ -236,7 +236,7 @@ async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | No
     return view(record, place, dry_run=True, shown=tuple(shown[:SHOWN_AT_MOST]))
 
 
-def view(record: RunRecord, place: Place, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:
+def view(record: RunRecord, place: JobPlace, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:
     """The run as a caller sees it."""
     times = {"begun_at": record.begun_at, "ended_at": record.ended_at, "next_at": record.next_at}
     return Run.model_validate(

@@ -21,9 +21,17 @@ from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
-from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, ranked
+from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, in_rank_order
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
-from orchestration.waking.told import Told, channels_of, is_told, may_answer, read_told, thin_out, told_parts
+from orchestration.waking.told import (
+    TellingMemory,
+    channels_of,
+    is_told,
+    may_answer,
+    read_told,
+    thin_out,
+    told_parts,
+)
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import GraphKey, Level, ResolutionState
@@ -69,7 +77,7 @@ class Cue:
 class Recollection:
     """What was told in plain words and fits: the memories, the parts of their scores, their links to solutions."""
 
-    told: Mapping[Key, Told] = field(default_factory=dict)
+    told: Mapping[Key, TellingMemory] = field(default_factory=dict)
     parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
     solutions: Sequence[CandidateLink] = ()
     results: Sequence[QueryResult] = ()
@@ -293,7 +301,7 @@ async def add_links(
         for memory in candidates.add_links(graph, rows):
             beside.append(memory)
             shares.append(SPREAD_SHARE * told[memory.row[SOURCE]])
-    scores = ranked(consciousness_scores(beside, shares, waking.emotions, waking.pressure))
+    scores = in_rank_order(consciousness_scores(beside, shares, waking.emotions, waking.pressure))
     parts = dict(activation.parts)
     for score in scores:
         parts[score.key] = {"mode": 0.0, "spread": score.activation}

@@ -340,5 +340,5 @@ def activate(
                 age = -(1.0 - weight) * (score.total - score.activation)
                 score = score._replace(total=score.total + age, terms={**score.terms, "age": age})
         weighed.append(score)
-    order = sorted(consciousness_score.ranked(weighed), key=lambda score: score.key not in scores)
+    order = sorted(consciousness_score.in_rank_order(weighed), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)

@@ -62,7 +62,7 @@ CROWDED_SHARE: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TellingMemory:
     """A memory told in plain words, with all that a channel reads.
 
     `about`: how much it is about the goal or the feelings of the state. `before`: how much that is so of what was
@@ -111,18 +111,18 @@ def own_share(text: str) -> float:
 # --- the channels
 
 
-def _about(told: Told, waking: WakingState) -> float:
+def _about(told: TellingMemory, waking: WakingState) -> float:
     return told.about
 
 
-def _before(told: Told, waking: WakingState) -> float:
+def _before(told: TellingMemory, waking: WakingState) -> float:
     return told.before
 
 
 _OPENNESS: Final = {ResolutionState.BLOCKED.value: 1.0, ResolutionState.IN_PROGRESS.value: 0.8}
 
 
-def _open(told: Told, waking: WakingState) -> float:
+def _open(told: TellingMemory, waking: WakingState) -> float:
     """How open a matter is, in [0, 1]: as its words say; a goal or a bad feeling is a sign of it."""
     if told.state is not None:
         return _OPENNESS.get(told.state, 0.0)
@@ -133,7 +133,7 @@ def _open(told: Told, waking: WakingState) -> float:
     return 0.0 if told.feels(POSITIVE) else 0.2
 
 
-def _solved(told: Told, waking: WakingState) -> float:
+def _solved(told: TellingMemory, waking: WakingState) -> float:
     """How much it tells of a solution, in [−0.5, 1]: by its state, as a step, by a good feeling and no bad one."""
     if told.was_open:
         return -0.3
@@ -144,7 +144,7 @@ def _solved(told: Told, waking: WakingState) -> float:
     return 0.3 if told.feels(POSITIVE) else -0.3 if told.feels(NEGATIVE) else 0.0
 
 
-def _kindred(told: Told, waking: WakingState) -> float:
+def _kindred(told: TellingMemory, waking: WakingState) -> float:
     """1 for one of the same emotions, 0.5 for one of the same valence (002, emotion match)."""
     felt = [name for name, amount in told.emotions.items() if amount]
     matches = (
@@ -154,25 +154,25 @@ def _kindred(told: Told, waking: WakingState) -> float:
     return max(matches, default=0.0)
 
 
-def _recent(told: Told, waking: WakingState) -> float:
+def _recent(told: TellingMemory, waking: WakingState) -> float:
     return recency(_age(told, waking), RECENT_DAYS) if waking.half_life is not None else 0.0
 
 
-def _active(told: Told, waking: WakingState) -> float:
+def _active(told: TellingMemory, waking: WakingState) -> float:
     return recency(_age(told, waking), ACTIVE_DAYS)
 
 
-def _ripe(told: Told, waking: WakingState) -> float:
+def _ripe(told: TellingMemory, waking: WakingState) -> float:
     """Low for what was told just now: that is the matter itself, not how it was solved."""
     return 1.0 - recency(_age(told, waking), FRESH_DAYS)
 
 
-def _substance(told: Told, waking: WakingState) -> float:
+def _substance(told: TellingMemory, waking: WakingState) -> float:
     """Low for small talk: the share of `WORDS_OF_SUBSTANCE` different words that it has."""
     return min(1.0, told.own * len(stems(told.memory.get("description"))) / WORDS_OF_SUBSTANCE)
 
 
-def _age(told: Told, waking: WakingState) -> float:
+def _age(told: TellingMemory, waking: WakingState) -> float:
     """In days, since its last change."""
     return float((waking.moment - told.memory.get("valid_at")) / DAY)
 
@@ -181,7 +181,7 @@ class Channel(NamedTuple):
     """A channel of a mode: its name in `explain`, its score, at most 1, and its weight."""
 
     name: str
-    score: Callable[[Told, WakingState], float]
+    score: Callable[[TellingMemory, WakingState], float]
     weight: float
 
 
@@ -232,7 +232,7 @@ def channels_of(waking: WakingState) -> Sequence[Channel]:
     return CHANNELS[waking.mode]
 
 
-def may_answer(told: Told, waking: WakingState, *, unresolved: bool) -> bool:
+def may_answer(told: TellingMemory, waking: WakingState, *, unresolved: bool) -> bool:
     """Whether the mode may show it. `unresolved`: find_related_unresolved is asked for open work alone."""
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
         return _age(told, waking) <= WINDOW_DAYS
@@ -241,7 +241,7 @@ def may_answer(told: Told, waking: WakingState, *, unresolved: bool) -> bool:
     return True
 
 
-def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
+def told_parts(told: TellingMemory, waking: WakingState) -> dict[str, float]:
     """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
     channels = channels_of(waking)
     whole = sum(channel.weight for channel in channels)
@@ -253,7 +253,9 @@ def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
     return parts if sum(parts.values()) > 0.0 else {}
 
 
-def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told]) -> dict[Key, Mapping[str, float]]:
+def thin_out(
+    parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, TellingMemory]
+) -> dict[Key, Mapping[str, float]]:
     """The parts of scores where what a session tells beyond its best `OF_ONE_SESSION` memories counts less.
 
     So a long talk does not hide what else the citizen was doing.
@@ -283,7 +285,7 @@ def read_told(
     about: Mapping[Key, float],
     solutions: Iterable[CandidateLink] = (),
     earlier: Mapping[str, Earlier] = NOTHING_EARLIER,
-) -> dict[Key, Told]:
+) -> dict[Key, TellingMemory]:
     """The memories told in plain words, oldest first, each with what was told before it.
 
     `about`: how much each memory is about the state. `earlier`: what the earlier records of a memory say, by its
@@ -291,34 +293,34 @@ def read_told(
     up to `TOLD_WITHIN` memories and `WINDOW_DAYS` days before it, fading with each between, and the whole of what
     it resolved.
     """
-    told: list[_Placed] = []
+    told: list[_Telling] = []
     relevance: dict[str, float] = {}
     for memory in filter(is_told, memories):
         begun = int(memory.get("valid_at"))
         first = earlier.get(memory.key[1])
-        told.append(_Placed(memory, begun if first is None else min(begun, first.begun)))
+        told.append(_Telling(memory, begun if first is None else min(begun, first.begun)))
         relevance[memory.key[1]] = about.get(memory.key, 0.0)
     in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
     resolved: dict[str, float] = {}
     for link in solutions:
         resolved[link.target] = max(relevance.get(link.source, 0.0), resolved.get(link.target, 0.0))
-    found: dict[Key, Told] = {}
+    found: dict[Key, TellingMemory] = {}
     for place, one in enumerate(in_time):
         key, said = one.memory.key, _say(one.memory)
         before = max(_passed_on(in_time, place, about), resolved.get(key[1], 0.0))
         was_open = key[1] in earlier and earlier[key[1]].was_open
-        found[key] = Told(one.memory, about.get(key, 0.0), before, said.emotions, said.own, was_open)
+        found[key] = TellingMemory(one.memory, about.get(key, 0.0), before, said.emotions, said.own, was_open)
     return found
 
 
-class _Placed(NamedTuple):
+class _Telling(NamedTuple):
     """A memory and when it was told."""
 
     memory: Candidate
     begun: Instant
 
 
-def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float]) -> float:
+def _passed_on(in_time: Sequence[_Telling], place: int, about: Mapping[Key, float]) -> float:
     """The greatest share that a memory gets of those told before it."""
     here = in_time[place].begun
     before = in_time[max(0, place - TOLD_WITHIN) : place]
@@ -330,16 +332,16 @@ def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float
     return max(shares, default=0.0)
 
 
-def _say(memory: Candidate) -> _Said:
-    said: _Said | None = memory.derived.get("said")
+def _say(memory: Candidate) -> _Words:
+    said: _Words | None = memory.derived.get("said")
     if said is None:
         emotions = memory.get("emotion_vector")
         felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-        said = memory.derived["said"] = _Said(felt, own_share(memory.get("description")))
+        said = memory.derived["said"] = _Words(felt, own_share(memory.get("description")))
     return said
 
 
-class _Said(NamedTuple):
+class _Words(NamedTuple):
     """What the words of a memory say, whatever is asked."""
 
     emotions: Mapping[str, float]
@@ -406,7 +408,7 @@ def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[R
 
 
 def told_resolutions(
-    told: Mapping[Key, Told], links: Iterable[CandidateLink], scores: Mapping[Key, float]
+    told: Mapping[Key, TellingMemory], links: Iterable[CandidateLink], scores: Mapping[Key, float]
 ) -> list[Resolution]:
     """The resolutions of what was told in plain words, with the steps between; the best blockages first.
 

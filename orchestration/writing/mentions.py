@@ -21,7 +21,7 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.appraisals import LONG
-from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
+from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, NamedEntry, NamedText
 from schemas.commands import (
     Command,
     Correct,
@@ -135,17 +135,17 @@ def home_of(command: Command) -> str:
     return graph_name(command.graph_key, command.citizen_id)
 
 
-def given_names(commands: Iterable[Command]) -> dict[str, list[Named]]:
+def given_names(commands: Iterable[Command]) -> dict[str, list[NamedEntry]]:
     """The people, places and things that some commands are about to store, by the name of their graph."""
-    found: dict[str, list[Named]] = {}
+    found: dict[str, list[NamedEntry]] = {}
     for command in commands:
         if isinstance(command, Remember) and command.node_type in KINDS and command.id is not None:
-            entry = Named(command.id, command.name, command.node_type, command.aliases)
+            entry = NamedEntry(command.id, command.name, command.node_type, command.aliases)
             found.setdefault(home_of(command), []).append(entry)
     return found
 
 
-async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
+async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[NamedEntry] = ()) -> Mentions:
     """Decide the names of some texts of one graph, all together. Raises as `Graph.read`.
 
     `given`: what will be stored under a name together with the texts.
@@ -162,7 +162,7 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
             weak = await _off_loop(texts, _weak_names, named_texts)
             uses = await _earlier_uses(weak, [text.memory_id for text in named_texts], known, graph)
     entries = [
-        Named(memory.id, memory.name, memory.node_type, memory.aliases, is_guess=memory.made)
+        NamedEntry(memory.id, memory.name, memory.node_type, memory.aliases, is_guess=memory.made)
         for memory in known.values()
         if name_key(memory.name) not in ROLES
     ]
@@ -280,7 +280,7 @@ class Mentions:
         speaker = (writing.speaker or "").strip()
         own = self.place.get("citizen_id")  # in a shared graph "I" is nobody's self
         is_self = own is not None and (not speaker or speaker.lower() in ASKING or speaker == own)
-        one = self.book.get(speaker) or (Named(SELF_ID, "", SELF_TYPE) if is_self else Named("", "", ""))
+        one = self.book.get(speaker) or (NamedEntry(SELF_ID, "", SELF_TYPE) if is_self else NamedEntry("", "", ""))
         deeds = self.book.deeds(writing.named_text(), writing.about, End(one.id, one.kind), self.types)
         return [deed for deed in deeds if deed.source and deed.target]
 
@@ -324,7 +324,7 @@ class Mentions:
         entry = self.book.entries.get(target)
         if entry is None:
             since = min((writing.time for writing in texts if writing.time is not None), default=None)
-            entry = Named(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
+            entry = NamedEntry(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
         like = texts[0].command
         aliases = tuple(dict.fromkeys((*entry.aliases, *entry.new_aliases)))
         memory = Remember(

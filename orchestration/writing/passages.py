@@ -63,7 +63,7 @@ class LongText(NamedTuple):
     text: str
 
 
-class Trimmed(NamedTuple):
+class TrimmedText(NamedTuple):
     """A text without what a runaway model left at its end; `note` says what was cut."""
 
     text: str
@@ -195,7 +195,7 @@ def _split(text: str, start: int, end: int, level: int) -> Iterator[_Piece]:
             yield _Piece(left, right, opens=level < len(_BREAKS) - 1 and bool(_HEADING.match(text, left, right)))
 
 
-def trim_runaway(text: str) -> Trimmed:
+def trim_runaway(text: str) -> TrimmedText:
     """The text without many blanks, or many repeats of one unit, at its end."""
     bare = text.rstrip()
     blanks = len(text) - len(bare)
@@ -208,7 +208,7 @@ def trim_runaway(text: str) -> Trimmed:
         kept = bare[: begins + KEPT_REPEATS * unit]
         shown = f"{unit} character{'' if unit == 1 else 's'}"
         notes.append(f"the text ended in {count:,} repeats of {shown}; {KEPT_REPEATS} were kept")
-    return Trimmed(kept, "; ".join(notes) or None)
+    return TrimmedText(kept, "; ".join(notes) or None)
 
 
 def _find_repetition(text: str) -> tuple[int, int] | None:

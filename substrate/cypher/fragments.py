@@ -225,7 +225,7 @@ def fill_filters(body: str, *, filtered: bool = True) -> str:
             parts.append(f"size({wanted}) >= $emotions_needed")
         elif kind == "felt":
             parts.append(f"{name}.energy >= 0.0 AND {name}.confidence >= 0.0")
-        parts.append(_filters(name) if filtered else told(name))
+        parts.append(_filters(name) if filtered else is_told(name))
         return " AND ".join(parts)
 
     return _FILTER.sub(fill, body)
@@ -244,10 +244,10 @@ def _filters(name: str) -> str:
 
 def ordinary(name: str) -> str:
     """The condition that the record `name` is no generalisation, unless `$generalised` asks for these too."""
-    return f"({told(name)} OR $generalised)"
+    return f"({is_told(name)} OR $generalised)"
 
 
-def told(name: str) -> str:
+def is_told(name: str) -> str:
     """The condition that the record `name` was told by somebody: upkeep did not make it of other memories."""
     return f"{name}.node_type <> '{GENERALISATION}'"
 

@@ -178,7 +178,7 @@ async def fill(graph: Graph, dimension: int) -> int:
     return added
 
 
-class _Held(NamedTuple):
+class _StoredVector(NamedTuple):
     """A vector of the graph, the internal id of its trace, and whether the trace has its digest."""
 
     place: int
@@ -201,7 +201,7 @@ async def _add_missing(graph: Graph, sets: VectorSets, part: _Part, vectors: Seq
     return len(lacking)
 
 
-async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:
+async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_StoredVector]]:
     after = -1
     while (last := (await graph.read(LAST_OF_PAGE[part.label], after=after, rows=ROWS))[0][0]) is not None:
         rows = await graph.read_typed(part.query, after=after, rows=ROWS)
@@ -209,7 +209,7 @@ async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:
         for place, owner, key, embedding in rows:
             if owner is not None:
                 vector = Vector(owner, key or elements.digest(embedding), embedding, part.is_open)
-                held.append(_Held(place, vector, key is not None))
+                held.append(_StoredVector(place, vector, key is not None))
         yield held
         after = int(last)
 

@@ -36,7 +36,7 @@ SET_VERSION: Final = Query(
 """The last step of each migration. It returns no row when another process has run it already."""
 
 
-def _known(name: str) -> str:
+def _last_change(name: str) -> str:
     """Return the expression for the time of a record's last change."""
     return f"CASE WHEN {name}.expired_at = $open THEN {name}.created_at ELSE {name}.expired_at END"
 
@@ -61,10 +61,10 @@ FIRST_STATE: Final = Query(
     "m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END RETURN id(s)",
 )
 """Turns the state into its first record, known and valid since the state was last set."""
-CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _known("n"))
-CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _known("n"))
+CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _last_change("n"))
+CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _last_change("n"))
 CLOCK_OF_LINKS: Final = _clock(
-    "clock_of_links", "ConsciousnessNode", "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->() ", _known("e")
+    "clock_of_links", "ConsciousnessNode", "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->() ", _last_change("e")
 )
 """Each sets the clock of the graph to at least the last change of its records."""
 

@@ -90,7 +90,7 @@ async def read_stamp(graph: Graph) -> Stamp | None:
     return Stamp._make(rows[0]) if rows else None
 
 
-class Told(NamedTuple):
+class GraphReport(NamedTuple):
     """What a graph told of itself when it was looked at; what it did not tell has to be asked. `is_ready`: its
     indexes are operational. `is_whole`: its vector sets, where they were thought to be, lack nothing."""
 
@@ -99,7 +99,7 @@ class Told(NamedTuple):
     is_whole: bool = False
 
 
-async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> Told:
+async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> GraphReport:
     """Ask in one round trip for what is usually needed to open a graph. `is_first`: more on the first look."""
     queries = (cypher.READ_STAMP, cypher.UNREADY, filling.MOST_VECTORS) if is_first else (cypher.READ_STAMP,)
     sets = sets_of(graph.connection, graph.name) if dimension else None
@@ -107,15 +107,15 @@ async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> Told:
     commands += sets.inquiries() if sets is not None else []
     stamps, *told = await graph.connection.read_together("read_stamp", commands)
     if isinstance(stamps, Exception):
-        return Told(None if isinstance(stamps, GraphMissing) else await read_stamp(graph))
+        return GraphReport(None if isinstance(stamps, GraphMissing) else await read_stamp(graph))
     stamp = Stamp._make(stamps[1][0]) if stamps[1] else None
     if any(isinstance(reply, Exception) for reply in told):
-        return Told(stamp)
+        return GraphReport(stamp)
     states = read_states(told[-3 * len(Role) :]) if sets is not None else []
     if not is_first:
-        return Told(stamp, is_whole=all(state.is_whole for state in states))
+        return GraphReport(stamp, is_whole=all(state.is_whole for state in states))
     building, counts = told[:2]
-    return Told(stamp, not building[1], sets is None or filling.have_all(states, counts, dimension))
+    return GraphReport(stamp, not building[1], sets is None or filling.have_all(states, counts, dimension))
 
 
 def note_adapter(connection: Connection, name: str, stamp: Stamp) -> None:
@@ -208,7 +208,7 @@ class Graphs:
             async with migrating:
                 await migrations.migrate(graph, stamp.schema_version)
             stamp = await read_stamp(graph) or stamp
-            told = Told(stamp)
+            told = GraphReport(stamp)
         generation = self._generation(name, stamp)
         self.connection.vectors.use(name, generation=generation)
         note_adapter(self.connection, name, stamp)

@@ -10,7 +10,7 @@ import orjson
 from schemas.memory import ConsciousnessRelationship
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, link_columns, told, visible
+from substrate.cypher.fragments import degree_now, is_told, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
@@ -31,7 +31,8 @@ _COLUMNS: Final = tuple(
 
 def _felt_lately(label: str) -> str:
     return (
-        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m WHERE {visible('m')} AND {told('m')} "
+        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m "
+        f"WHERE {visible('m')} AND {is_told('m')} "
         "AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open) "
         f"WITH m ORDER BY m.valid_at DESC, m.id, m.version LIMIT {MOST} "
     )

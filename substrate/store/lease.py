@@ -78,7 +78,7 @@ class LeaseState(NamedTuple):
         return self.left_s > 0
 
 
-class Taken(NamedTuple):
+class LeaseAttempt(NamedTuple):
     """The answer to an attempt: `fence` is that of the present holder, `says` what that one says of itself."""
 
     ok: bool
@@ -96,7 +96,7 @@ class Holder(NamedTuple):
     urgent: bool = False
 
 
-class Held:
+class HeldLease:
     """A lease that this process holds. `lost`: another may have it now. `wanted`: another asks for it."""
 
     def __init__(self, connection: Connection, holder: Holder, fence: int) -> None:
@@ -126,12 +126,12 @@ def _monotonic() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def take(connection: Connection, holder: Holder) -> Taken:
+async def take(connection: Connection, holder: Holder) -> LeaseAttempt:
     """Take the lease when it is free, has expired, or is this holder's own. Raises Unavailable."""
     milliseconds = int(holder.seconds * 1000)
     words = (holder.name, milliseconds, holder.says, int(holder.urgent), milliseconds)
     ok, fence, says = await connection.command("EVAL", _TAKE, 1, LEASE, *words)
-    return Taken(bool(ok), int(fence), str(says))
+    return LeaseAttempt(bool(ok), int(fence), str(says))
 
 
 async def renew(connection: Connection, holder: Holder, fence: int) -> int:
@@ -152,7 +152,7 @@ async def read(connection: Connection) -> LeaseState:
 
 
 @asynccontextmanager
-async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -> AsyncIterator[Held]:
+async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -> AsyncIterator[HeldLease]:
     """Hold the lease within the context, and renew it meanwhile. Raises Conflict, which names the present holder,
     when it is not free within `wait_s` seconds."""
     give_up = _monotonic() + wait_s
@@ -164,7 +164,7 @@ async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -
                 f"{holder.seconds:.0f} seconds.",
             )
         await asyncio.sleep(POLL_S)
-    held = Held(connection, holder, taken.fence)
+    held = HeldLease(connection, holder, taken.fence)
     renewing = asyncio.create_task(held.keep())
     try:
         yield held

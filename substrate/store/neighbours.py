@@ -263,7 +263,7 @@ _JOINED_BYTES: Final = 500
 _NAMES: Final = Query("vector_names_now", named_vectors_now(findable("s")))
 
 
-class _Joined(NamedTuple):
+class _VectorOwner(NamedTuple):
     """What a vector belongs to, as read at `at`; `name` is None where that is no record of the present."""
 
     at: Instant
@@ -291,15 +291,15 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
     return [(0, f"{near[place].distance:.15g}", *(joined[place].name or ())) for place in best]
 
 
-async def _join_names(graph: Graph, values: Mapping[str, Any], near: Sequence[Near]) -> list[_Joined]:
+async def _join_names(graph: Graph, values: Mapping[str, Any], near: Sequence[Near]) -> list[_VectorOwner]:
     """What each of the vectors belongs to; nothing more is read of it, and nothing kept."""
     rows = await graph.read(_NAMES, **_values_of_join(values, near))
     now = values["valid_from"]
     found = {
-        (name, digest or ""): _new(_Joined, (now, (name, *rest), valid, invalid, speaker))
+        (name, digest or ""): _new(_VectorOwner, (now, (name, *rest), valid, invalid, speaker))
         for _, digest, speaker, valid, invalid, name, *rest in rows
     }
-    return [found.get((one.owner, one.key), _Joined(now)) for one in near]
+    return [found.get((one.owner, one.key), _VectorOwner(now)) for one in near]
 
 
 def _values_of_join(values: Mapping[str, Any], near: Sequence[Near]) -> dict[str, Any]:
@@ -308,10 +308,10 @@ def _values_of_join(values: Mapping[str, Any], near: Sequence[Near]) -> dict[str
     return {**shared, "from": values["valid_from"], "until": AFTER_ALL, "ids": ids}
 
 
-async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Sequence[Near]) -> list[_Joined]:
+async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Sequence[Near]) -> list[_VectorOwner]:
     """What each of the vectors belongs to."""
     now, kind = values["valid_from"], kind_of("joined", values)
-    joined: list[_Joined | None] = [None] * len(near)
+    joined: list[_VectorOwner | None] = [None] * len(near)
     if kind is not None:
         known = [reads.get((kind, key), about=owner) for owner, key, _ in near]
         joined = [one if one is not None and one.at <= now else None for one in known]
@@ -320,16 +320,16 @@ async def _join(graph: Graph, reads: Reads, values: Mapping[str, Any], near: Seq
         return [each for each in joined if each is not None]
     rows = await graph.read(NOW.nearest, **_values_of_join(values, lacking))
     records = graph.records
-    found: dict[tuple[str, str], _Joined] = {}
+    found: dict[tuple[str, str], _VectorOwner] = {}
     for kind_of_row, digest, speaker, *columns in rows:
         if kind_of_row == "near":  # the record is kept too: it is shown if it is near enough
             memory = records.memory(columns).row
             name = name_of("memory", memory)
             valid, invalid = memory[NODE_PLACE["valid_at"]], memory[NODE_PLACE["invalid_at"]]
-            found[name.id, digest or ""] = _Joined(now, name[1:], valid, invalid, speaker)
+            found[name.id, digest or ""] = _VectorOwner(now, name[1:], valid, invalid, speaker)
     same = reads.state == GraphState.from_values({row[1]: row[2] for row in rows if row[0] == "seen"})
     if same and kind is not None:
         for owner, key, _ in lacking:
-            reads.keep((kind, key), found.get((owner, key), _Joined(now)), _JOINED_BYTES, about=owner)
+            reads.keep((kind, key), found.get((owner, key), _VectorOwner(now)), _JOINED_BYTES, about=owner)
     pairs = zip(near, joined, strict=True)
-    return [kept or found.get((one.owner, one.key), _Joined(now)) for one, kept in pairs]
+    return [kept or found.get((one.owner, one.key), _VectorOwner(now)) for one, kept in pairs]

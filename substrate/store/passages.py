@@ -140,7 +140,7 @@ _OWNER_THEN: Final = (
 )
 
 
-def _found(starts: Sequence[str], owner: str) -> str:
+def _found_rows(starts: Sequence[str], owner: str) -> str:
     """Rows as of `search`: hop 0, score, in place of a link's source the passages of the memory, nearest first."""
     return (
         f"CALL {{ {'UNION ALL '.join(starts)} }} {_EACH_ONCE} {owner} "
@@ -168,9 +168,9 @@ class PassageTexts(NamedTuple):
 
 def _texts(time: str, owner: str) -> PassageTexts:
     return PassageTexts(
-        nearest=Query(f"passages_{time}", _found((_BY_LIKENESS, _BY_WORDS_NEAR), owner)),
-        scan=Query(f"passages_scan_{time}", _found((_BY_SCAN, _BY_WORDS_NEAR), owner)),
-        worded=Query(f"passages_worded_{time}", _found((_BY_WORDS,), owner)),
+        nearest=Query(f"passages_{time}", _found_rows((_BY_LIKENESS, _BY_WORDS_NEAR), owner)),
+        scan=Query(f"passages_scan_{time}", _found_rows((_BY_SCAN, _BY_WORDS_NEAR), owner)),
+        worded=Query(f"passages_worded_{time}", _found_rows((_BY_WORDS,), owner)),
     )
 
 

@@ -41,7 +41,7 @@ def _row(width: int, *columns: str) -> str:
     return "RETURN " + ", ".join(f"{column} AS c{place}" for place, column in enumerate(filled))
 
 
-class _Kept[T](NamedTuple):
+class _MomentAnswer[T](NamedTuple):
     """What was answered at a moment, for that moment and later ones."""
 
     at: Instant
@@ -59,13 +59,13 @@ async def read_for_state[T](
     """What is made of the rows of a query; `key` names the query and all of its `values` but moments. The same
     value answers others too: nobody may change it. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
     at = values["valid_from"]
-    kept: _Kept[T] | None = None if target.past else target.reads.get(key)
+    kept: _MomentAnswer[T] | None = None if target.past else target.reads.get(key)
     if kept is not None and await holds_still(target, kept.at, at):
         return kept.value
     rows, same = await _read(target, query, values)
     value = make(rows)
     if same:
-        target.reads.keep(key, _Kept(at, value), ROW_BYTES * (1 + len(rows)))
+        target.reads.keep(key, _MomentAnswer(at, value), ROW_BYTES * (1 + len(rows)))
     return value
 
 
@@ -77,7 +77,7 @@ async def read_each_for_state(
     at = values["valid_from"]
     found: dict[str, Sequence[Row]] = {}
     for name in () if target.past else ids:
-        kept: _Kept[Sequence[Row]] | None = target.reads.get((kind, name))
+        kept: _MomentAnswer[Sequence[Row]] | None = target.reads.get((kind, name))
         if kept is not None and await holds_still(target, kept.at, at):
             found[name] = kept.value
     lacking = [name for name in dict.fromkeys(ids) if name not in found]
@@ -89,7 +89,7 @@ async def read_each_for_state(
         by_id[row[0]].append(row)
     if same:
         for name, own in by_id.items():
-            target.reads.keep((kind, name), _Kept(at, own), ROW_BYTES * (1 + len(own)))
+            target.reads.keep((kind, name), _MomentAnswer(at, own), ROW_BYTES * (1 + len(own)))
     return {**found, **by_id}
 
 

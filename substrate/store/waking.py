@@ -155,7 +155,7 @@ def _strongest(start: str, link: str, other: str, cap: str) -> str:
     )
 
 
-def _held(time: _Time, carried: str, other: str) -> str:
+def _keep_held(time: _Time, carried: str, other: str) -> str:
     """Keep the rows whose memory `other` has a record in the scope; the present has seen to that by `there`. What
     has none must not take the place of another among the strongest."""
     if time.link == "LINK":
@@ -168,7 +168,7 @@ def _held(time: _Time, carried: str, other: str) -> str:
 
 def _strongest_held(time: _Time, start: str, link: str, other: str) -> str:
     """At most `$first_hop` links of each `start` to memories that have a record in the scope, the strongest."""
-    held = _held(time, f"{start}, {link}", other)
+    held = _keep_held(time, f"{start}, {link}", other)
     first = _strongest(start, link, other, MAX_LINKS_READ) if held else ""
     return f"{first}{held}{_strongest(start, link, other, '$first_hop')}"
 
@@ -300,7 +300,7 @@ def _second_steps(time: _Time) -> str:
         f"{_strongest_held(time, 'r', 'y', 'b')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND {_IS_STEP} "
-        f"{_held(time, 'y, b, e', 'j')}"
+        f"{_keep_held(time, 'y, b, e', 'j')}"
         "WITH y, b, e, j ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id "
         "WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others "
         "UNWIND range(0, size(links) - 1) AS place UNWIND [[2, y, b], [3, links[place], others[place]]] AS row "

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from redis.exceptions import ResponseError
 
 from orchestration import kept_streams, retrieval, stream_completion
-from orchestration.dependencies import Deps, KeptLearned
+from orchestration.dependencies import Deps, LearnedCache
 from orchestration.features.feedback.feature import take_back, tell
 from orchestration.features.withholding.quarantine import quarantine, release
 from orchestration.features.withholding.values import QuarantineChange, QuarantineRequest
@@ -83,7 +83,7 @@ def service(deps: Deps) -> Deps:
     assert deps.directory is not None
     connection = Connection(f"unix://{deps.directory / 'engine.sock'}", timeout_ms=deps.connection.timeout_ms)
     graphs = Graphs(connection, model=deps.embedder.model, dimension=deps.embedder.dimension)
-    return replace(deps, connection=connection, graphs=graphs, learned=KeptLearned())
+    return replace(deps, connection=connection, graphs=graphs, learned=LearnedCache())
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from schemas.intention import find_zone
 from schemas.memory import Level
 from schemas.mind.appetite import Appetite, AppetiteRequest, Decision, IntendRequest, LastAsked
 from schemas.mind.state import CitizenState
-from schemas.operation import Called, Operation, citizen_may, group
+from schemas.operation import Method, Operation, citizen_may, group
 from schemas.responses import Intended, SentIntended, expand_intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime
@@ -181,9 +181,9 @@ OPERATIONS: Final = group(
     "citizens",
     Operation("intend", "POST /v1/citizens/{citizen_id}/intend", "Decide what an appetite leads to, and ask it",
               ASKS, send_intended, gives=SentIntended,
-              call=Called(says="Decide what the appetite leads to, and ask it; with `run=False` only the "
+              call=Method(says="Decide what the appetite leads to, and ask it; with `run=False` only the "
                                "decision is told.", once="apply_feedback", reads=expand_intended)),
     Operation("read_appetite", "GET /v1/citizens/{citizen_id}/appetite", "Read what a citizen has to wake for",
-              ASKS, read_appetite, call=Called("appetite")),
+              ASKS, read_appetite, call=Method("appetite")),
 )  # fmt: skip
 FEATURE: Final = Feature("appetite", operations=OPERATIONS, sections={"pressure": pressure_now})

@@ -68,7 +68,7 @@ class Facts(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class _Weighed(NamedTuple):
+class _Contribution(NamedTuple):
     """A memory, and what it would give alone."""
 
     memory: Stirring
@@ -78,7 +78,7 @@ class _Weighed(NamedTuple):
 def read_readings(facts: Facts) -> Appetite:
     """The appetite of these facts, the strongest reading first."""
     due = find_due(facts.own, facts.now, facts.zone, last=_last_at(facts))
-    weighed = [_Weighed(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
+    weighed = [_Contribution(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
     work = sorted(weighed, key=lambda each: (-each.amount, -each.memory.valid_at, each.memory.id))
     open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
     contexts = (*_goals(facts)[:GOALS_SHOWN], *open_work, *facts.mentioned)
@@ -110,7 +110,7 @@ def pressure_of(state: CitizenState, due: Sequence[Due]) -> tuple[float, Pressur
     return round(pressure(most_due(due)), 4), "due"
 
 
-def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Weighed] = ()) -> Reading:
+def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Contribution] = ()) -> Reading:
     shown: list[AppetiteSource] = []
     for memory, alone in sources[:MOST_SOURCES]:
         named, share = _in_short(memory.name), round(min(1.0, alone), 4)
@@ -137,7 +137,7 @@ def _pull(memory: Stirring, facts: Facts) -> float:
     return pull(energy, state) * (1.0 if is_own else OTHER_PERSON_SHARE)
 
 
-def _tension(work: Sequence[_Weighed]) -> Reading:
+def _tension(work: Sequence[_Contribution]) -> Reading:
     if not work:
         return _reading("unresolved_tension", 0.0, "nothing is blocked or in progress")
     first = work[0].memory
@@ -150,7 +150,7 @@ def _tension(work: Sequence[_Weighed]) -> Reading:
 
 def _hunger(facts: Facts) -> Reading:
     news = sum(each.total for each in facts.fresh)
-    newest = [_Weighed(each, hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
+    newest = [_Contribution(each, hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
     told = f"{count_of(news, 'new memory')} of others in shared levels"
     if not facts.remembered:
         return _reading("context_hunger", 0.0, "nothing is remembered that it could ask for")
@@ -204,7 +204,9 @@ def _due(due: Sequence[Due], facts: Facts) -> Reading:
         when = f"was due {_ago(facts.now - end)}"
     reason = f"{_quoted(first.memory)} {when}"
     more = f", and {len(due) - 1} more" if len(due) > 1 else ""
-    return _reading("due", most_due(due), f"{reason}{more}", [_Weighed(each.memory, each.amount) for each in due])
+    return _reading(
+        "due", most_due(due), f"{reason}{more}", [_Contribution(each.memory, each.amount) for each in due]
+    )
 
 
 def _context(facts: Facts) -> Reading:
@@ -224,7 +226,7 @@ def _context(facts: Facts) -> Reading:
     goal = _touched_goal(touching[0], goals)
     touch = "touches" if len(touching) == 1 else "touch"
     reason = f"{count_of(len(touching), 'new memory')} since its last stream {touch} a goal, such as “{goal}”"
-    weighed = [_Weighed(each, touched(1)) for each in touching]
+    weighed = [_Contribution(each, touched(1)) for each in touching]
     return _reading("context", touched(len(touching)), reason, weighed)
 
 
@@ -249,7 +251,7 @@ def _revaluations(facts: Facts) -> Reading:
         return _reading("revaluations", 0.0, "no memory waits to be judged anew")
     wait = "waits" if len(waiting) == 1 else "wait"
     reason = f"{count_of(len(waiting), 'memory')} {wait} to be judged anew"
-    weighed = [_Weighed(each, to_judge(1)) for each in waiting]
+    weighed = [_Contribution(each, to_judge(1)) for each in waiting]
     return _reading("revaluations", to_judge(len(waiting)), reason, weighed)
 
 

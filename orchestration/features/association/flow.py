@@ -14,7 +14,14 @@ from orchestration.entity_extraction import look_up_lexicons
 from orchestration.features.association import queries as store
 from orchestration.features.association import scoring
 from orchestration.features.association.queries import WeighedTag
-from orchestration.features.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagCounts, TagKey
+from orchestration.features.association.scoring import (
+    AssociationHit,
+    FilledBudget,
+    Harvest,
+    QueryTerms,
+    TagCounts,
+    TagKey,
+)
 from orchestration.features.association.values import Associated, Associations, Bridge, TagWalk
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
@@ -81,9 +88,9 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     drawing = draw(request, pools, scope.bounds(), request.filters)
     anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
     query = _query_terms(question, anchor_results)
-    hits: list[Hit] = []
+    hits: list[AssociationHit] = []
     for result in anchor_results:
-        hits += map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
+        hits += map(AssociationHit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
     of_searched = _with_searched_words(query, question)
     drawn = _pool_hits(pool_results)
     hits += [hit for hit in scoring.score_words(drawn, of_searched) if hit.words]
@@ -150,7 +157,7 @@ def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
     return query._replace(weights=weights)
 
 
-async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
+async def _harvest(question: _Question, anchors: Sequence[AssociationHit]) -> Harvest:
     """Phase 2: read the made tags of the anchors, and count the memories of each of their tags."""
     targets = question.view.targets.values()
     made: dict[Key, tuple[str, ...]] = {}
@@ -166,7 +173,7 @@ async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
 
 
 async def _read_made(
-    target: GraphTarget, anchors: Sequence[Hit]
+    target: GraphTarget, anchors: Sequence[AssociationHit]
 ) -> tuple[dict[Key, tuple[str, ...]], dict[TagKey, str]]:
     """The made tags of the anchors of a level, and how a reader sees them.
 
@@ -218,13 +225,13 @@ class _Filled(NamedTuple):
 
 
 def _choose(
-    question: _Question, of_searched: QueryTerms, harvested: Harvest, reached: Mapping[Key, Hit]
+    question: _Question, of_searched: QueryTerms, harvested: Harvest, reached: Mapping[Key, AssociationHit]
 ) -> _Filled:
     request, moment = question.request, question.view.scope.valid.start
     plurality = request.plurality
     per_week = None if plurality is None else plurality.per_week
 
-    def associated(hit: Hit) -> Associated:
+    def associated(hit: AssociationHit) -> Associated:
         if plurality is None:
             return scoring.associate_hit(hit, harvested)
         memory = hit.memory
@@ -249,20 +256,20 @@ def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, 
     return tuple(one.model_copy(update={"memory": memory}) for one, memory in each)
 
 
-def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
-    hits: list[Hit] = []
+def _pool_hits(results: Iterable[QueryResult]) -> list[AssociationHit]:
+    hits: list[AssociationHit] = []
     for result in results:
         rows = [row[NODE_START:] for row in result.rows]  # each in the order of `NODE_COLUMNS`
-        hits += map(Hit.from_row, store.read_memories(rows, result.key, result.request.known_to))
+        hits += map(AssociationHit.from_row, store.read_memories(rows, result.key, result.request.known_to))
     return hits
 
 
-def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[Hit]:
-    hits: list[Hit] = []
+def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[AssociationHit]:
+    hits: list[AssociationHit] = []
     for result in results:
         followed = [tag.name for tag in _followed(result.key, harvested)]
         walked = store.read_walk(result.rows, result.key, result.request.known_to)
-        hits += (Hit.from_row(measured, followed) for measured in walked)
+        hits += (AssociationHit.from_row(measured, followed) for measured in walked)
     return hits
 
 

@@ -86,7 +86,7 @@ class _Window:
     vectors: Mapping[str, Sequence[float]]
     names: Mapping[str, store.NodeName]
     holders: rules.Holders
-    made: Mapping[str, store.Generalised]
+    made: Mapping[str, store.StoredGeneralisation]
 
     def item(self, memory: ConsciousnessNode) -> rules.Item:
         speaker = name_key(memory.speaker or "")
@@ -152,7 +152,7 @@ def _is_window(row: store.PageRow) -> bool:
     return row.is_open and row.is_node and rules.FEWEST <= row.links <= MOST_HOLDERS
 
 
-def _is_broken(made: store.Generalised) -> bool:
+def _is_broken(made: store.StoredGeneralisation) -> bool:
     """True for one whose links were not all stored, or of which a member was erased meanwhile."""
     count = made.extra.get(rules.MEMBER_COUNT)
     return made.live and isinstance(count, int) and len(made.linked) < count
@@ -183,7 +183,9 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     return _Window(fields, memories, nodes, vectors, names, holders, {each.id: each for each in made})
 
 
-def _members_to_read(made: Sequence[store.Generalised], memories: Mapping[str, ConsciousnessNode]) -> list[str]:
+def _members_to_read(
+    made: Sequence[store.StoredGeneralisation], memories: Mapping[str, ConsciousnessNode]
+) -> list[str]:
     """Beside the memories of the window the members of what may grow by a newer one, or has changed; at most
     `MOST_ITEMS`."""
     live = [each for each in made if each.live]
@@ -238,7 +240,7 @@ async def _plan_changes(
     return [*commands, *made_now], [*beside, *planned_now], [*shown, *shown_now]
 
 
-def _has_changed(made: store.Generalised) -> bool:
+def _has_changed(made: store.StoredGeneralisation) -> bool:
     return made.extra.get(rules.MEMBER_SET) not in (None, rules.member_set(made.visible))
 
 
@@ -286,11 +288,13 @@ def _unit(vector: Sequence[float]) -> np.ndarray[Any, Any]:
     return array / length if length else array
 
 
-async def _find_words(context: JobContext, window: _Window, clusters: Sequence[rules.Cluster]) -> list[rules.Told]:
+async def _find_words(
+    context: JobContext, window: _Window, clusters: Sequence[rules.Cluster]
+) -> list[rules.GeneralText]:
     """What each cluster has in common: by the language model where one is configured and says it well."""
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def find(place: int, cluster: rules.Cluster) -> rules.Told:
+    async def find(place: int, cluster: rules.Cluster) -> rules.GeneralText:
         members = window.members(cluster)
         vectors = [window.vectors.get(member.node_id) for member in members]
         first = rules.medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
@@ -305,7 +309,7 @@ async def _find_words(context: JobContext, window: _Window, clusters: Sequence[r
             value, _ = await model.ask(request, rules.Generalised)
         if value is None or rules.find_fault(value, texts) is not None:
             return plain
-        return rules.Told(value.text, value.rule, model.model)
+        return rules.GeneralText(value.text, value.rule, model.model)
 
     return list(await asyncio.gather(*(find(place, cluster) for place, cluster in enumerate(clusters))))
 

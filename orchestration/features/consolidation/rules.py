@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.algorithms import inverse_document_frequency
-from orchestration.features.consolidation.queries import Generalised as StoredGeneralisation
+from orchestration.features.consolidation.queries import StoredGeneralisation as StoredGeneralisation
 from schemas.base import Text, without_nulls
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
 from schemas.memory import GENERALISATION, Abstraction, ConsciousnessNode, Source
@@ -54,7 +54,7 @@ STANDS_FOR: Final = "stands_for"
 _OWN_SOURCES: Final = frozenset((Source.CITIZEN, Source.SYSTEM))
 
 
-class Told(NamedTuple):
+class GeneralText(NamedTuple):
     """The words of a generalisation. `by`: the language model that wrote them, which may have found a `rule`."""
 
     text: str
@@ -72,7 +72,7 @@ def generalisation_id(cluster: Cluster) -> str:
     return f"generalisation:{NEXT[cluster.abstraction]}:{member_set(cluster.members)}"
 
 
-def words_of(members: Sequence[ConsciousnessNode], medoid: ConsciousnessNode, names: Sequence[str]) -> Told:
+def words_of(members: Sequence[ConsciousnessNode], medoid: ConsciousnessNode, names: Sequence[str]) -> GeneralText:
     """The words of a generalisation without a language model."""
     own = medoid.description or medoid.name
     if medoid.node_type == GENERALISATION and own.endswith(")"):
@@ -86,7 +86,7 @@ def words_of(members: Sequence[ConsciousnessNode], medoid: ConsciousnessNode, na
     felt = f", mostly {emotion}" if emotion else ""
     results = Counter(member.result for member in members if member.result)
     counts = ", ".join(f"{count} {result}" for result, count in sorted(results.items()))
-    return Told(
+    return GeneralText(
         f"{spoken} ({count_of(_stands_for(members), 'memory')}{about}{felt}{f'; {counts}' if counts else ''})"
     )
 
@@ -129,7 +129,9 @@ class Content(NamedTuple):
     end: datetime | None
 
 
-def aggregate(cluster: Cluster, members: Sequence[ConsciousnessNode], told: Told, names: Sequence[str]) -> Content:
+def aggregate(
+    cluster: Cluster, members: Sequence[ConsciousnessNode], told: GeneralText, names: Sequence[str]
+) -> Content:
     """Energy, confidence and emotions are means; `result` and `rule` are those in which the members agree."""
     ends = [member.invalid_at for member in members]
     own = all(member.source in _OWN_SOURCES for member in members)  # what a tool or a file said sets no rule

@@ -27,7 +27,7 @@ class EdgeCommand(NamedTuple):
     shown: WrittenEdge
 
 
-def memory_command(mended: Mended, command_id: str) -> Remember:
+def memory_command(mended: CompleteContext, command_id: str) -> Remember:
     """The command that stores the memory of a context."""
     context = mended.context
     names = {"intensity", "result", "rule", "severity", "goal", "importance", "valid_at", "id"}
@@ -104,7 +104,7 @@ MOST_CERTAIN: Final = 0.95
 """What an agent lived and told is never beyond doubt; a certainty of 1 says nothing."""
 
 
-class Mended(NamedTuple):
+class CompleteContext(NamedTuple):
     """A context that can be written. `filled`: what nobody gave; `felt`, `told_result`: texts about them."""
 
     context: WriteContext
@@ -121,7 +121,7 @@ class _Findings:
     changes: dict[str, Any] = field(default_factory=dict)
 
 
-def mend(context: WriteContext) -> Mended:
+def mend(context: WriteContext) -> CompleteContext:
     """The context without what can be mended. Raises InvalidRequest that names everything that cannot."""
     found = _Findings()
     if is_nothing(context.description):
@@ -144,7 +144,7 @@ def mend(context: WriteContext) -> Mended:
     mended = context.model_copy(update=found.changes)
     names = ("certainty", *(("intensity",) if mended.emotion else ()))
     filled = tuple(name for name in names if getattr(mended, name) is None)
-    return Mended(mended, (*context.notes, *found.warnings), filled, felt, told_result)
+    return CompleteContext(mended, (*context.notes, *found.warnings), filled, felt, told_result)
 
 
 def is_nothing(text: str | None) -> bool:

@@ -30,7 +30,7 @@ from schemas.base import CitizenId
 from schemas.commands import Command, Remember, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, errors_by_slug
 from schemas.memory import Level
-from schemas.operation import Called, Operation, citizen_may, group
+from schemas.operation import Method, Operation, citizen_may, group
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import END_OF_TIME, Instant, to_datetime, to_instant
 from substrate.emotions import normal_emotions
@@ -48,10 +48,10 @@ TOO_MANY_NAMES: Final = (
 OTHER_CONTENT: Final = "this command_id was used before with another context"
 
 
-class _Sent(NamedTuple):
+class _PendingContext(NamedTuple):
     """A context on its way: mended, with the command of its memory, the graph and the moment."""
 
-    mended: build.Mended
+    mended: build.CompleteContext
     command: Remember
     command_id: str
     graph: Graph
@@ -94,7 +94,7 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
     mended = build.mend(request)
     command_id = request.command_id or uuid4().hex
     command = build.memory_command(mended, command_id).with_writer(writer)
-    sent = _Sent(mended, command, command_id, deps.graph(graph_name(Level.N1, request.citizen_id)), now)
+    sent = _PendingContext(mended, command, command_id, deps.graph(graph_name(Level.N1, request.citizen_id)), now)
     exists = await deps.graphs.for_reading(sent.graph.name)
     if exists:
         before = await _written_before(sent)
@@ -119,7 +119,7 @@ async def write_context(request: WriteContext, deps: Deps, now: Instant, writer:
     return await _finish(sent, built, answer, deps)
 
 
-async def _written_before(sent: _Sent) -> ContextReceipt | None:
+async def _written_before(sent: _PendingContext) -> ContextReceipt | None:
     """The receipt of a context that this command wrote. Raises Conflict when it said something else."""
     note = await store.read_note_of_command(sent.graph, sent.command_id)
     if note is not None and note.digest != sent.digest():
@@ -127,7 +127,7 @@ async def _written_before(sent: _Sent) -> ContextReceipt | None:
     return None if note is None else _shown_again(sent, note)
 
 
-async def _same_episode(sent: _Sent) -> ContextReceipt | None:
+async def _same_episode(sent: _PendingContext) -> ContextReceipt | None:
     valid_at = sent.now if sent.context.valid_at is None else to_instant(sent.context.valid_at)
     asked = sent.command.model_copy(update={"restate": False, "valid_at": None})
     readings = restatements.readings(asked)
@@ -145,13 +145,13 @@ async def _same_episode(sent: _Sent) -> ContextReceipt | None:
     return None
 
 
-def _shown_again(sent: _Sent, note: store.ContextNote) -> ContextReceipt:
+def _shown_again(sent: _PendingContext, note: store.ContextNote) -> ContextReceipt:
     """The receipt of a context that was written before; an import may have given its citizen another name."""
     receipt = {**note.receipt, "citizen_id": sent.context.citizen_id, "duplicate": True}
     return ContextReceipt(**receipt)
 
 
-async def _build(sent: _Sent, deps: Deps) -> _Built:
+async def _build(sent: _PendingContext, deps: Deps) -> _Built:
     """The commands; without the names that only the description has, where these are too many for one list."""
     own = mentions.is_own(sent.command.source, sent.command.speaker)
     built = await _build_with(sent, deps, own=own)
@@ -161,7 +161,7 @@ async def _build(sent: _Sent, deps: Deps) -> _Built:
     return less._replace(warnings=(*less.warnings, TOO_MANY_NAMES))
 
 
-async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
+async def _build_with(sent: _PendingContext, deps: Deps, *, own: bool) -> _Built:
     context = sent.context
     names = tuple(node.name for node in context.nodes if node.name is not None)
     writing = Writing(sent.command, sent.context_id, context.description, context.valid_at, names, own=own)
@@ -195,7 +195,7 @@ async def _build_with(sent: _Sent, deps: Deps, *, own: bool) -> _Built:
     return _Built(commands, nodes, edges, () if sparse is None else (sparse,))
 
 
-async def _apply(sent: _Sent, built: _Built, deps: Deps) -> WriteReceipt | None:
+async def _apply(sent: _PendingContext, built: _Built, deps: Deps) -> WriteReceipt | None:
     """The receipt of the memory; None when the same command was applied meanwhile, by another sending.
 
     Raises the error of the first refusal.
@@ -213,7 +213,7 @@ async def _apply(sent: _Sent, built: _Built, deps: Deps) -> WriteReceipt | None:
     raise errors_by_slug()[str(first.problem)]("; ".join(first.faults), faults=first.faults)
 
 
-async def _receipt_of_memory(sent: _Sent, deps: Deps) -> WriteReceipt | None:
+async def _receipt_of_memory(sent: _PendingContext, deps: Deps) -> WriteReceipt | None:
     """The receipt of an earlier sending that stored the context; its note may be missing.
 
     Raises Conflict when it had another content.
@@ -229,7 +229,7 @@ async def _receipt_of_memory(sent: _Sent, deps: Deps) -> WriteReceipt | None:
         raise Conflict(OTHER_CONTENT, faults=refusal.faults) from refusal
 
 
-async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) -> ContextReceipt:
+async def _finish(sent: _PendingContext, built: _Built, answer: WriteReceipt, deps: Deps) -> ContextReceipt:
     """Keep the note of a stored context, and say what came of the prediction."""
     context = sent.context
     result, emotion = await _felt(sent)
@@ -268,7 +268,7 @@ async def _finish(sent: _Sent, built: _Built, answer: WriteReceipt, deps: Deps) 
     return receipt
 
 
-async def _felt(sent: _Sent) -> tuple[str | None, str | None]:
+async def _felt(sent: _PendingContext) -> tuple[str | None, str | None]:
     row = await reader.memory(sent.graph, sent.context_id)
     if row is None:
         return None, None
@@ -319,11 +319,11 @@ OPERATIONS: Final = group(
     "mind",
     Operation("write_context", "POST /v1/contexts", "Write a context in one call",
               citizen_may("write", source="source"), write_context, status=201,
-              call=Called(says="Write an episode with its nodes, edges, feeling, result and rule, as a whole or "
+              call=Method(says="Write an episode with its nodes, edges, feeling, result and rule, as a whole or "
                                "not at all.")),
     Operation("list_agent_log", "GET /v1/citizens/{citizen_id}/agent-log", "List the notes of agents",
               citizen_may("read"), read_agent_log,
-              call=Called("agent_log", "The notes that agents left with contexts, the newest first; `context_id` "
+              call=Method("agent_log", "The notes that agents left with contexts, the newest first; `context_id` "
                           "for those of one.")),
 )  # fmt: skip
 FEATURE: Final = Feature(

@@ -31,7 +31,7 @@ from schemas.errors import Conflict, Fault, InvalidRequest, NotFound, StoreTimeo
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
-from schemas.operation import Called, Operation, Says, citizen_may, group
+from schemas.operation import Method, Operation, Says, citizen_may, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
@@ -260,19 +260,19 @@ OPERATIONS: Final = group(
     Operation("tell_feedback", "POST /v1/citizens/{citizen_id}/feedback", "Say which memories answered a question",
               citizen_may("write", "citizen:ID:write; LEVEL:read for N2 and N3; collective:ID:read", narrows=True),
               tell, status=201, notes=True,
-              call=Called(says="Say which memories answered a question (`used`), which did not (`wrong`), and "
+              call=Method(says="Say which memories answered a question (`used`), which did not (`wrong`), and "
                                "what is `not_changed`.", new_id="feedback_id")),
     Operation("list_feedback", "GET /v1/citizens/{citizen_id}/feedback", "List the feedback of a citizen",
               citizen_may("read"), list_feedback,
-              call=Called(says="One page of what the citizen told, and the factors now; `cursor` is the `next` "
+              call=Method(says="One page of what the citizen told, and the factors now; `cursor` is the `next` "
                                "of the page before.")),
     Operation("take_back_feedback", "DELETE /v1/citizens/{citizen_id}/feedback/{feedback_id:path}",
               "Take one feedback back", citizen_may("write"), take_back_one,
-              call=Called(says="Take one feedback back, or without an id all: from now on it is as if it had "
+              call=Method(says="Take one feedback back, or without an id all: from now on it is as if it had "
                                "never been told.", once=True)),
     Operation("take_back_all_feedback", "DELETE /v1/citizens/{citizen_id}/feedback",
               "Take all feedback of a citizen back", citizen_may("write"), take_back_all,
-              call=Called("take_back_feedback")),
+              call=Method("take_back_feedback")),
 )  # fmt: skip
 FEATURE: Final = Feature(
     "feedback", operations=OPERATIONS, sections={"learned": read_learned},

@@ -33,7 +33,7 @@ from orchestration.question.reading import ASKING, ROLES
 from schemas.base import CitizenId
 from schemas.errors import InvalidRequest
 from schemas.memory import Level, Source
-from schemas.operation import Called, Operation, citizen_may, group
+from schemas.operation import Method, Operation, citizen_may, group
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.graphs.graph import GraphTarget
@@ -189,7 +189,7 @@ def _speakers(citizen_id: str, *names: str) -> list[str]:
     return sorted({*ASKING, citizen_id.lower(), *map(str.lower, names)})
 
 
-def _statements(stated: Sequence[store.Stated], kind: str, speakers: Sequence[str]) -> list[_Said]:
+def _statements(stated: Sequence[store.StatementRow], kind: str, speakers: Sequence[str]) -> list[_Said]:
     """What the citizen said of itself, the latest first; not what others, tools or notes say."""
     said: list[_Said] = []
     for text in stated:
@@ -267,16 +267,16 @@ OPERATIONS: Final = group(
     "citizens",
     Operation("get_identity", "GET /v1/citizens/{citizen_id}/identity", "Read who a citizen is",
               citizen_may("read"), who,
-              call=Called("identity", "Who the citizen is, or was: the entities that most of its memories point "
+              call=Method("identity", "Who the citizen is, or was: the entities that most of its memories point "
                           "to.", takes=WhoIs)),
     Operation("list_dissonances", "GET /v1/citizens/{citizen_id}/dissonances", "List beliefs that changed",
               citizen_may("read"), learning.learning_page, notes=True,
-              call=Called("dissonances", "Every belief that changed, and how often each correction pattern "
+              call=Method("dissonances", "Every belief that changed, and how often each correction pattern "
                           "recurs.\n\nWith `limit` or `cursor` only one page; with `known_at` as it was known "
                           "then.", pages="dissonances", reads=count_again)),
     Operation("compare_identity", "GET /v1/citizens/{citizen_id}/identity/diff", "Read what changed in a citizen",
               citizen_may("read"), read_identity_diff,
-              call=Called("identity_diff", "What changed in the citizen between `from_time` and `to_time`, which "
+              call=Method("identity_diff", "What changed in the citizen between `from_time` and `to_time`, which "
                           "is now if it is left out.")),
 )  # fmt: skip
 FEATURE: Final = Feature("identity", operations=OPERATIONS, sections={"learning": learning_moments})

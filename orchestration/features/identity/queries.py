@@ -18,7 +18,7 @@ from orchestration.features.identity.values import (
 )
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
-from substrate.cypher.fragments import node_columns, records_of, told, visible
+from substrate.cypher.fragments import is_told, node_columns, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import rows
@@ -54,7 +54,7 @@ IDENTITY_NOW: Final = Query(
     "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
     f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} AND {visible('m')} AND m.id <> n.id "
-    f"AND {told('m')} "
+    f"AND {is_told('m')} "
     f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_PAGE}",
 )
 
@@ -66,7 +66,7 @@ IDENTITY_THEN: Final = Query(
     f"OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH n, collect(p) AS past "
     f"WITH n, head(past + CASE WHEN {visible('n')} THEN [n] ELSE [] END) AS was WHERE was IS NOT NULL "
     "WITH n, was.name AS name, was.node_type AS type "
-    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND {told('j')} "
+    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND {is_told('j')} "
     "AND j.id <> n.id "
     f"WITH n, name, type, j, CASE WHEN {visible('j')} THEN j ELSE null END AS same "
     "WITH n, name, type, collect(DISTINCT same) AS ms, "
@@ -130,7 +130,7 @@ PEOPLE_THEN: Final = Query(
 """The people that the citizen's own memories mention, most first, with texts that may say what they are to it."""
 
 
-class Stated(NamedTuple):
+class StatementRow(NamedTuple):
     """A text in which somebody speaks of themselves."""
 
     memory_id: str
@@ -174,10 +174,10 @@ class EntityPosition(NamedTuple):
     node_id: str = ""
 
 
-async def read_statements(target: GraphTarget, scope: Scope) -> list[Stated]:
+async def read_statements(target: GraphTarget, scope: Scope) -> list[StatementRow]:
     """The texts of the moment in which somebody speaks of themselves, the latest first. Raises as `Graph.read`."""
     query = STATED_THEN if target.past else STATED_NOW
-    return [Stated(*row) for row in await target.graph.read(query, **scope.bounds(), self=SELF_ID)]
+    return [StatementRow(*row) for row in await target.graph.read(query, **scope.bounds(), self=SELF_ID)]
 
 
 async def read_people(target: GraphTarget, scope: Scope, voice: OwnVoice) -> list[PersonRow]:
@@ -236,7 +236,7 @@ def _selves(*, now: bool) -> str:
         "CALL { MATCH (n:ConsciousnessNode {id: $self}) RETURN n "
         "UNION MATCH (n:ConsciousnessNode) WHERE n.name_key IN $keys RETURN n } "
         f"WITH DISTINCT n {was} WHERE {visible('was')} "
-        f"MATCH (j:ConsciousnessNode)-[e:{link}]->(n) WHERE {visible('e')} AND j.id <> n.id AND {told('j')} "
+        f"MATCH (j:ConsciousnessNode)-[e:{link}]->(n) WHERE {visible('e')} AND j.id <> n.id AND {is_told('j')} "
         f"WITH DISTINCT n, was, j {same} WHERE {visible('m')} "
         "RETURN n.id, was.name, was.node_type, was.unset, count(DISTINCT m.id) AS appearances "
         "ORDER BY appearances DESC, n.id LIMIT 8"
@@ -256,7 +256,9 @@ DECLARED: Final = Query(
 
 
 def _rules(label: str) -> str:
-    return f"MATCH (m:{label}) WHERE m.rule > '' AND {visible('m')} AND {told('m')} RETURN m LIMIT {_RULES_READ}"
+    return (
+        f"MATCH (m:{label}) WHERE m.rule > '' AND {visible('m')} AND {is_told('m')} RETURN m LIMIT {_RULES_READ}"
+    )
 
 
 _BY_RULE: Final = (
@@ -275,7 +277,7 @@ def _felt(label: str) -> str:
     return (
         f"MATCH (m:{label}) WHERE m.valid_at >= $last - (place + 1) * {PERIOD} "
         f"AND m.valid_at < $last - place * {PERIOD} "
-        f"AND m.emotions IS NOT NULL AND {visible('m')} AND {told('m')} AND {OWN} "
+        f"AND m.emotions IS NOT NULL AND {visible('m')} AND {is_told('m')} AND {OWN} "
         f"RETURN m LIMIT {_FELT_READ}"
     )
 
@@ -351,7 +353,7 @@ async def read_temperament(target: GraphTarget, scope: Scope, voice: OwnVoice) -
 
 CLOSINGS: Final = Query(
     "closings",
-    f"MATCH (p:PastVersion) WHERE p.expired_at < $known_to AND {told('p')} "
+    f"MATCH (p:PastVersion) WHERE p.expired_at < $known_to AND {is_told('p')} "
     "AND (p.expired_at > $ended_at OR (p.expired_at = $ended_at AND p.id > $memory_id)) "
     "WITH p ORDER BY p.expired_at, p.id LIMIT $limit RETURN p.expired_at, p.id, p.created_at",
 )

@@ -12,7 +12,7 @@ from orchestration.appraisal.names import Kind
 from orchestration.dependencies import Deps
 from orchestration.features.imagination import formulas
 from orchestration.features.imagination import queries as store
-from orchestration.features.imagination.formulas import Case, Imagined, calibrate, score
+from orchestration.features.imagination.formulas import Case, Experience, calibrate, score
 from orchestration.features.imagination.values import (
     Calibration,
     Imagination,
@@ -137,7 +137,7 @@ def _case(found: Resonance, request: Imagine, moment: Instant, replied: str | No
     return Case(near, likeness, formulas.age_of(memory, moment), outcome, memory.emotion_vector or {})
 
 
-def _nearest(resonances: Sequence[Resonance], cases: Sequence[Case], imagined: Imagined) -> tuple[PastCase, ...]:
+def _nearest(resonances: Sequence[Resonance], cases: Sequence[Case], imagined: Experience) -> tuple[PastCase, ...]:
     ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: formulas.NEAREST]
     nearest: list[PastCase] = []
     for one in ordered:
@@ -168,7 +168,7 @@ def to_store(told: Imagination, request: Imagine, now: Instant) -> store.StoredP
     return store.StoredPrediction(str(told.prediction_id), now, asked, shares)
 
 
-def shown(kept: store.StoredPrediction) -> Prediction:
+def to_prediction(kept: store.StoredPrediction) -> Prediction:
     """A prediction as the answer shows it. Raises pydantic's ValidationError for one that nobody can keep."""
     prediction = Prediction(
         prediction_id=kept.id,
@@ -196,21 +196,21 @@ async def list_predictions(citizen_id: CitizenId, query: PredictionQuery, deps: 
     more = len(kept) > len(page)
     return PredictionPage(
         citizen_id=citizen_id,
-        predictions=tuple(map(shown, page)),
+        predictions=tuple(map(to_prediction, page)),
         next=encode_cursor(page[-1].created_at, page[-1].id) if more else None,
     )
 
 
 async def read_calibration(citizen_id: CitizenId, deps: Deps) -> Calibration:
     """How right the kept predictions were: the Brier score, over time and by bins of shares."""
-    return calibrate(citizen_id, list(map(shown, await _read(citizen_id, deps))))
+    return calibrate(citizen_id, list(map(to_prediction, await _read(citizen_id, deps))))
 
 
 async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationScore | None:
     """The score alone, of what was answered by the known time of a scope; None without such predictions."""
     until = AFTER_ALL if scope.is_present else scope.known.end
     kept = await _read(citizen_id, deps)
-    answered = [shown(one) for one in kept if one.answered_at is not None and one.answered_at < until]
+    answered = [to_prediction(one) for one in kept if one.answered_at is not None and one.answered_at < until]
     found = calibrate(citizen_id, answered)
     if not found.answered:
         return None

@@ -52,14 +52,14 @@ class Case(NamedTuple):
     emotions: Mapping[str, float]
 
 
-class Weighed(NamedTuple):
+class WeighedCase(NamedTuple):
     """A case by its place in the list that was given, and its weight in (0, 1]."""
 
     place: int
     weight: float
 
 
-class Imagined(NamedTuple):
+class Experience(NamedTuple):
     """What came of it before: `known` cases with a result, and as how many equal ones they count (`evidence`)."""
 
     known: int
@@ -67,7 +67,7 @@ class Imagined(NamedTuple):
     results: dict[str, float]
     emotions: dict[str, float]
     usual: dict[str, float]
-    weighed: tuple[Weighed, ...]
+    weighed: tuple[WeighedCase, ...]
 
     @property
     def enough(self) -> bool:
@@ -101,7 +101,7 @@ def recency(age: float) -> float:
     return math.exp2(-age / HALF_LIFE_DAYS)
 
 
-def imagine(cases: Sequence[Case]) -> Imagined:
+def imagine(cases: Sequence[Case]) -> Experience:
     """The shares of results and feelings over the cases of an action.
 
     Each weighs exp((nearness − nearest) / BREADTH) × recency. A share of a result is
@@ -119,7 +119,7 @@ def imagine(cases: Sequence[Case]) -> Imagined:
         whole = sum(emotions.values())
         felt += [(name, one.weight * strength / whole) for name, strength in emotions.items() if strength > 0.0]
     enough = counted >= NEEDED
-    return Imagined(
+    return Experience(
         known=len(known),
         evidence=counted,
         results=_shares(drawn) if enough else {},
@@ -129,7 +129,7 @@ def imagine(cases: Sequence[Case]) -> Imagined:
     )
 
 
-def weigh(cases: Sequence[Case]) -> tuple[Weighed, ...]:
+def weigh(cases: Sequence[Case]) -> tuple[WeighedCase, ...]:
     """The cases that are like the action, heaviest first, at most `NEIGHBOURS`; those with a result come first."""
     like = [place for place, case in enumerate(cases) if case.likeness >= LIKE_ENOUGH]
     if not like:
@@ -139,7 +139,7 @@ def weigh(cases: Sequence[Case]) -> tuple[Weighed, ...]:
         place: math.exp((cases[place].nearness - nearest) / BREADTH) * recency(cases[place].age) for place in like
     }
     ordered = sorted(like, key=lambda place: (cases[place].result is None, -weights[place], place))
-    return tuple(Weighed(place, weights[place]) for place in ordered[:NEIGHBOURS])
+    return tuple(WeighedCase(place, weights[place]) for place in ordered[:NEIGHBOURS])
 
 
 def evidence(weights: Sequence[float]) -> float:

@@ -26,7 +26,7 @@ from orchestration.features.mirror import queries as store
 from orchestration.features.mirror import text as markdown
 from orchestration.features.mirror.folder import JOURNAL, MARKER, Folder, MirrorBusy
 from orchestration.features.mirror.layout import INDEX, Bundle, FileNote, Marker, MirrorOf, Plan
-from orchestration.features.mirror.text import Atom, Edit, Edits, Found, Known, Refusal, Written
+from orchestration.features.mirror.text import Atom, Edit, Edits, FoundAtom, Refusal, StoredMemory, WrittenPlace
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope
@@ -362,8 +362,8 @@ class ReadFolder(NamedTuple):
     """What the files of a mirror say. `missing`: the file and version of each memory that stands in none."""
 
     marker: Marker
-    found: Sequence[Found]
-    missing: Mapping[str, Written]
+    found: Sequence[FoundAtom]
+    missing: Mapping[str, WrittenPlace]
     refusals: Sequence[Refusal]
 
 
@@ -405,7 +405,7 @@ def _read_folders(directory: Path) -> list[ReadFolder]:
 def read_folder(folder: Folder) -> ReadFolder:
     """Read the files of one mirror. Only those that differ from what was written are parsed."""
     marker = read_marker(folder)
-    found: list[Found] = []
+    found: list[FoundAtom] = []
     refusals: list[Refusal] = []
     untouched: set[str] = set()
     for entry in folder.files():
@@ -423,20 +423,20 @@ def read_folder(folder: Folder) -> ReadFolder:
                 refusals.append(Refusal(entry.path, f"{entry.path} is no text in UTF-8"))
     present = {each.section.atom.id for each in found}
     unread = {refusal.path for refusal in refusals}
-    missing: dict[str, Written] = {}
+    missing: dict[str, WrittenPlace] = {}
     for path, note in marker.files.items():
         if path not in untouched and not any(map(path.startswith, unread)):
             missing |= {
-                atom_id: Written(path, version) for atom_id, version in note.atoms if atom_id not in present
+                atom_id: WrittenPlace(path, version) for atom_id, version in note.atoms if atom_id not in present
             }
     return ReadFolder(marker, found, missing, refusals)
 
 
-def _parse(path: str, text: str) -> Iterator[Found]:
+def _parse(path: str, text: str) -> Iterator[FoundAtom]:
     parsed = markdown.parse_file(text)
     bucket, tag = map(parsed.front.get, ("bucket", "tag"))
     for section in parsed.sections:
-        yield Found(
+        yield FoundAtom(
             path, section, bucket if isinstance(bucket, str) else None, tag if isinstance(tag, str) else None
         )
 
@@ -455,20 +455,20 @@ async def _decide(read: ReadFolder, deps: Deps, now: Instant) -> Edits:
     return Edits(edits, (*read.refusals, *refusals))
 
 
-async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Instant) -> dict[str, Known]:
+async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Instant) -> dict[str, StoredMemory]:
     """Each memory as it was in the version that was written, and the version that it has now."""
     present: dict[str, Atom] = {}
     for ids in batched(wanted, MEMORIES_A_READ):
         found = await store.read_records(graph, ids, Scope.current(now))
         present |= {atom.id: atom for atom in map(markdown.atom_of, map(rows.record, found))}
-    known: dict[str, Known] = {}
+    known: dict[str, StoredMemory] = {}
     for atom_id, version in wanted.items():
         atom = present.get(atom_id)
         base = atom
         if atom is None or atom.version != version:
             records = map(rows.record, await reader.history(graph, atom_id))
             base = next((markdown.atom_of(record) for record in records if record.version == version), None)
-        known[atom_id] = Known(base, None if atom is None else atom.version)
+        known[atom_id] = StoredMemory(base, None if atom is None else atom.version)
     return known
 
 

@@ -126,7 +126,7 @@ class Bundle(NamedTuple):
         return f"{markdown.snippet(self.source)}{f' ({self.page})' if self.page > 1 else ''}"
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """The file in which a memory stands."""
 
     path: str
@@ -137,7 +137,7 @@ class Plan(NamedTuple):
     """All files of a mirror but the index. `links`: type and target of each, by the id of their memory."""
 
     bundles: Sequence[Bundle]
-    places: Mapping[str, Place]
+    places: Mapping[str, FilePlace]
     links: Mapping[str, Sequence[tuple[str, str]]]
 
     def digest(self, bundle: Bundle) -> str:
@@ -150,7 +150,7 @@ class Plan(NamedTuple):
         inputs = [bundle.before, bundle.after, list(map(tuple, bundle.atoms)), targets]
         return blake2b(orjson.dumps(inputs, default=list), digest_size=16).hexdigest()
 
-    def _targets(self, atom_id: str) -> list[tuple[str, Instant, str, Place]]:
+    def _targets(self, atom_id: str) -> list[tuple[str, Instant, str, FilePlace]]:
         """Type, time, id and place of the target of each link, in this order."""
         own = [(kind, target_id, self.places[target_id]) for kind, target_id in self.links.get(atom_id, ())]
         return sorted([(kind, place.atom.valid_at, target_id, place) for kind, target_id, place in own])
@@ -171,7 +171,7 @@ def make_plan(atoms: Iterable[AtomKey], links: Iterable[Sequence[str]]) -> Plan:
     `links`: source, target and type of each.
     """
     bundles = sorted(_bundles(atoms), key=lambda each: (each.path.rpartition("/")[0], each.source, each.page))
-    places = {atom.id: Place(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
+    places = {atom.id: FilePlace(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
     by_source: dict[str, list[tuple[str, str]]] = {}
     for source_id, target_id, relation_type in links:
         if source_id in places and target_id in places:

@@ -415,7 +415,7 @@ _ALWAYS_SET: Final = frozenset(("node_type", "energy", "confidence", "name", "va
 """Fields that every memory has: one whose line a person removed stays what it was."""
 
 
-class Found(NamedTuple):
+class FoundAtom(NamedTuple):
     """An atom in a file. `bucket` and `tag`: of the front matter, for a memory that a person added."""
 
     path: str
@@ -428,7 +428,7 @@ class Found(NamedTuple):
         return f"{self.path}:{self.section.line}"
 
 
-class Known(NamedTuple):
+class StoredMemory(NamedTuple):
     """What the store has of a memory: as it was when the mirror was written, and its version now.
 
     `base` is None when the store never had that version; `version` when the memory does not hold now.
@@ -438,7 +438,7 @@ class Known(NamedTuple):
     version: int | None
 
 
-class Written(NamedTuple):
+class WrittenPlace(NamedTuple):
     """The file and the version in which a memory was written."""
 
     path: str
@@ -477,7 +477,10 @@ class Owner(NamedTuple):
 
 
 def decide(
-    owner: Owner, found: Sequence[Found], missing: Mapping[str, Written], known: Mapping[str, Known]
+    owner: Owner,
+    found: Sequence[FoundAtom],
+    missing: Mapping[str, WrittenPlace],
+    known: Mapping[str, StoredMemory],
 ) -> Edits:
     """The commands that make the store say what the files say.
 
@@ -488,7 +491,7 @@ def decide(
     for each in found:
         outcomes += [Refusal(each.path, f"{each.where}: {fault}") for fault in each.section.faults]
     unread = {each.path for each in found if each.section.faults}
-    by_id: defaultdict[str, list[Found]] = defaultdict(list)
+    by_id: defaultdict[str, list[FoundAtom]] = defaultdict(list)
     for each in found:
         if not each.section.faults:
             by_id[each.section.atom.id].append(each)
@@ -511,9 +514,9 @@ def _has_other_heading(section: Section, base: Atom) -> bool:
 
 
 def _changed(
-    owner: Owner, copies: Sequence[Found], base: Atom | None, version: int | None
+    owner: Owner, copies: Sequence[FoundAtom], base: Atom | None, version: int | None
 ) -> Edit | Refusal | None:
-    """The outcome of an edited memory; None when no copy was edited. See `Known`."""
+    """The outcome of an edited memory; None when no copy was edited. See `StoredMemory`."""
     if base is not None:  # else all of its copies count
         told = [(each, each.section) for each in copies]
         copies = [each for each, own in told if _has_other_heading(own, base) or any(_differences(own.atom, base))]
@@ -562,7 +565,7 @@ def _comparable(name: str, value: Any) -> Any:
     return value
 
 
-def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
+def _correction(owner: Owner, found: FoundAtom, base: Atom) -> Edit | Refusal:
     atom = found.section.atom
     changes = list(_differences(atom, base))
     fixed = [name for name, *_ in changes if name in SHOWN_ONLY]
@@ -581,7 +584,12 @@ def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
 
 
 def _make(
-    kind: type[Command], owner: Owner, raw: dict[str, Any], *, place: Found | Written, shown: tuple[str, ...]
+    kind: type[Command],
+    owner: Owner,
+    raw: dict[str, Any],
+    *,
+    place: FoundAtom | WrittenPlace,
+    shown: tuple[str, ...],
 ) -> Edit | Refusal:
     named = orjson.dumps([owner.known_at, kind.__name__, raw], default=str, option=orjson.OPT_SORT_KEYS)
     command_id = f"mirror:{blake2b(named, digest_size=10).hexdigest()}"
@@ -605,7 +613,7 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _added(owner: Owner, found: Found) -> Edit | Refusal:
+def _added(owner: Owner, found: FoundAtom) -> Edit | Refusal:
     """A memory that a person added, under the bucket and tag of its file."""
     atom = found.section.atom
     fields = {name: value for name, value in atom.fields.items() if name in EDITABLE}
@@ -620,7 +628,7 @@ def _added(owner: Owner, found: Found) -> Edit | Refusal:
     return _make(Remember, owner, raw, place=found, shown=shown)
 
 
-def _removed(owner: Owner, atom_id: str, written: Written, known: Known) -> Edit | Refusal | None:
+def _removed(owner: Owner, atom_id: str, written: WrittenPlace, known: StoredMemory) -> Edit | Refusal | None:
     """A memory that stands in no file any more; None when it does not hold any more."""
     path, version = written
     if known.version is None:

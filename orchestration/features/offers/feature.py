@@ -17,7 +17,7 @@ from schemas.commands import MOST_ALSO, Command, WriteReceipt
 from schemas.errors import NotFound, StoreTimeout
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level, ResolutionState
-from schemas.operation import Called, Operation, graph_may, group
+from schemas.operation import Method, Operation, graph_may, group
 from schemas.stream import Offer
 from schemas.temporal import Instant
 from schemas.upkeep.offers import OffersAnswer, OffersRequest
@@ -131,6 +131,6 @@ async def find_open_in(target: GraphTarget, whose: Whose, now: Instant) -> list[
 OPERATIONS: Final = group(
     "upkeep",
     Operation("list_offers", "GET /v1/upkeep/offers", "List what could be resolved or unblocked",
-              graph_may("read"), list_offers, call=Called("offers", takes=OffersRequest)),
+              graph_may("read"), list_offers, call=Method("offers", takes=OffersRequest)),
 )  # fmt: skip
 FEATURE: Final = Feature("offers", operations=OPERATIONS, sections={"offers": offers_of_waking})

@@ -48,11 +48,11 @@ def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose)
     fields = graph_fields(whose.key)
     command = {"command": "erase", **fields, "citizen_id": whose.citizen_id, "id": told[0], "also": list(told[1:])}
     reason = f"somebody asked to forget it; this would erase {', '.join(told)} for good"
-    offer = _shown("erase", (request_id,), whose, name=what, reason=reason, command=without_nulls(command))
+    offer = _show_offer("erase", (request_id,), whose, name=what, reason=reason, command=without_nulls(command))
     return FoundOffer(offer, told[0])
 
 
-def _shown(
+def _show_offer(
     kind: OfferKind, about: Sequence[str], whose: Whose, *, name: str, reason: str, command: dict[str, Any]
 ) -> Offer:
     whole = (str(whose.key), whose.citizen_id or "", kind, *about)
@@ -123,4 +123,6 @@ def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cas
     if cascade:
         command["cascade"] = True
     about = (link.id, link.link_id)
-    return FoundOffer(_shown(kind, about, whose, name=link.name, reason=reason, command=command), link.other_id)
+    return FoundOffer(
+        _show_offer(kind, about, whose, name=link.name, reason=reason, command=command), link.other_id
+    )

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from orchestration.assembly.displayed_text import one_line
 from orchestration.features.replay.values import Cause, Fate, Replacement, Replay, ReplayedMemory
-from orchestration.mind.stream_note import Shown
+from orchestration.mind.stream_note import ShownRecord
 from schemas.memory import GraphKey, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, open_end
 from substrate.store.stream_notes import RecordNow
@@ -17,8 +17,8 @@ from substrate.store.stream_notes import RecordNow
 class Difference(NamedTuple):
     """How two orders of memories differ, without what was erased. `freed`: this many places the erased had."""
 
-    only_then: frozenset[Shown]
-    only_now: frozenset[Shown]
+    only_then: frozenset[ShownRecord]
+    only_now: frozenset[ShownRecord]
     order_changed: bool
     freed: int = 0
 
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
         return not (self.only_then or self.order_changed) and len(self.only_now) <= self.freed
 
 
-def compare(then: Sequence[Shown], now: Sequence[Shown], *, freed: int = 0) -> Difference:
+def compare(then: Sequence[ShownRecord], now: Sequence[ShownRecord], *, freed: int = 0) -> Difference:
     """What only one of them has, and whether what both have is in another order. `freed`: as of `Difference`."""
     only_then, only_now = frozenset(then) - frozenset(now), frozenset(now) - frozenset(then)
     both = [each for each in then if each not in only_then]
@@ -36,9 +36,9 @@ def compare(then: Sequence[Shown], now: Sequence[Shown], *, freed: int = 0) -> D
 
 
 def describe(
-    then: Sequence[Shown],
-    now: Sequence[Shown],
-    records: Mapping[Shown, RecordNow],
+    then: Sequence[ShownRecord],
+    now: Sequence[ShownRecord],
+    records: Mapping[ShownRecord, RecordNow],
     causes: Sequence[Cause],
     *,
     moment: Instant,
@@ -57,12 +57,12 @@ def describe(
     ]
 
 
-def _places(order: Iterable[Shown]) -> dict[Shown, int]:
+def _places(order: Iterable[ShownRecord]) -> dict[ShownRecord, int]:
     return {each: place for place, each in enumerate(order, start=1)}
 
 
 def _memory(
-    shown: Shown,
+    shown: ShownRecord,
     record: RecordNow | None,
     places: tuple[int | None, int | None],
     causes: Sequence[Cause],

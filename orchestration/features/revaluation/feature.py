@@ -43,7 +43,7 @@ type Prepare = Callable[[Correct], Command]
 
 async def draw_memories(
     citizen_id: str, deps: Deps, now: Instant, *, seed: str, count: int, rest: Rest = no_rest
-) -> list[tuple[ConsciousnessNode, store.Asked | None]]:
+) -> list[tuple[ConsciousnessNode, store.LastAsking | None]]:
     """Draw memories of low or no importance, each with what the citizen was asked about it before.
 
     None for a citizen without a graph. `rest` is awaited between the reads. Raises Unavailable when the engine

@@ -70,7 +70,7 @@ class LowMemory(NamedTuple):
     text: str
 
 
-class Asked(NamedTuple):
+class LastAsking(NamedTuple):
     """When the citizen was last asked about a memory. `waiting`: upkeep offered it, and nothing was said yet."""
 
     memory_id: str
@@ -103,13 +103,13 @@ async def read_low(
     return [LowMemory._make((*row[:5], row[5] or "")) for row in rows]
 
 
-async def read_asked(graph: Graph) -> dict[str, Asked]:
+async def read_asked(graph: Graph) -> dict[str, LastAsking]:
     """What the citizen was asked, by the id of the memory. Raises GraphMissing."""
-    asked: dict[str, Asked] = {}
+    asked: dict[str, LastAsking] = {}
     after = -1
     while page := await graph.read_typed(STAMPS, after=after, rows=ROWS_A_PAGE):
         after = max(int(row[0]) for row in page)
-        asked |= {row[1]: Asked(row[1], int(row[2]), bool(row[3]), row[4], row[5]) for row in page}
+        asked |= {row[1]: LastAsking(row[1], int(row[2]), bool(row[3]), row[4], row[5]) for row in page}
     return asked
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestration.features.revaluation.queries import Asked, LowMemory
+from orchestration.features.revaluation.queries import LastAsking, LowMemory
 from orchestration.identifiers import JUDGEMENT
 from orchestration.mind.derived_state import is_own
 from orchestration.upkeep.text_quality import MIN_SPOKEN_WORDS, NAMED_TYPES
@@ -40,7 +40,9 @@ def is_worth_asking(memory: LowMemory) -> bool:
     return bool((memory.text or memory.name).strip())
 
 
-def draw(memories: Iterable[LowMemory], asked: Mapping[str, Asked], *, seed: str, count: int) -> list[LowMemory]:
+def draw(
+    memories: Iterable[LowMemory], asked: Mapping[str, LastAsking], *, seed: str, count: int
+) -> list[LowMemory]:
     """Those that wait for a judgement first, then the least recently asked about; equal ones as the seed says."""
 
     def place(memory: LowMemory) -> tuple[bool, int, bytes]:

@@ -91,7 +91,7 @@ def is_told(text: str, code: str) -> bool:
     if len(found) > SHORT or not all(map(str.isascii, others)):
         return False
     for each in Language.all():
-        known[each.code] = len(_known(each.code).intersection(map(each.stem, found)))
+        known[each.code] = len(_known_stems(each.code).intersection(map(each.stem, found)))
     if len(found) <= FEW_WORDS or any(known.values()):
         return len(found) <= FEW_WORDS or known[code] == max(known.values())
     ends = tuple(Language.of(code).rules["foreign_ends"])
@@ -99,7 +99,7 @@ def is_told(text: str, code: str) -> bool:
 
 
 @cache
-def _known(code: str) -> frozenset[str]:
+def _known_stems(code: str) -> frozenset[str]:
     """The stems of all words in the lists by which rules and actions are read."""
     spoken = Language.of(code)
     listed = " ".join(chain.from_iterable(spoken.rules.values()))
@@ -512,7 +512,7 @@ def is_hour(tokens: Sequence[Token], words: Sequence[str], place: int, language:
     )
 
 
-class _Taken[T](NamedTuple):
+class _Consumption[T](NamedTuple):
     what: T
     taken: frozenset[int]
 
@@ -523,27 +523,31 @@ class _Phrase(NamedTuple):
     end: int
 
 
-def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Taken[frozenset[int]] | None:
+def _day(
+    words: Sequence[str], place: int, language: Language, today: int | None
+) -> _Consumption[frozenset[int]] | None:
     word = words[place]
     known = language.times.words["weekday"]
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
-            return _Taken(frozenset((known[form],)), frozenset((place,)))
+            return _Consumption(frozenset((known[form],)), frozenset((place,)))
     spans = _phrase_at(words, place, language, "days")
     if spans is not None:
-        return _Taken(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
+        return _Consumption(
+            frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length))
+        )
     near = _phrase_at(words, place, language, "relative_days")
     if near is None or today is None:
         return None
-    return _Taken(frozenset(((today + near.start) % 7,)), frozenset())
+    return _Consumption(frozenset(((today + near.start) % 7,)), frozenset())
 
 
 def _hours(
     tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
-) -> _Taken[list[Hours]] | None:
+) -> _Consumption[list[Hours]] | None:
     part = _phrase_at(words, place, language, "hours")
     if part is not None:
-        return _Taken([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
+        return _Consumption([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
     before = words[place - 1] if place else ""
     starts, length = ([], 1) if clock is None else ([clock.start], clock.length)
@@ -553,12 +557,12 @@ def _hours(
         return None
     taken = frozenset(range(place, place + length))
     if before in language.rules["earlier"]:  # "before nine" is said of the morning
-        return _Taken([Hours(0, starts[0])], taken | {place - 1})
+        return _Consumption([Hours(0, starts[0])], taken | {place - 1})
     later = before in language.rules["later"]
     found: list[Hours] = []
     for start in starts:
         found.append(Hours(start, DAY_MINUTES if later else start + 1, sure=len(starts) == 1))
-    return _Taken(found, taken | {place - 1} if later else taken)
+    return _Consumption(found, taken | {place - 1} if later else taken)
 
 
 def _bare_hour(
@@ -598,7 +602,7 @@ def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | No
     return _Phrase(length, minutes, minutes) if minutes <= DAY_MINUTES else None
 
 
-def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amount] | None:
+def _amount(words: Sequence[str], place: int, language: Language) -> _Consumption[Amount] | None:
     value = _number(words[place], language)
     if value is None:
         return None
@@ -620,7 +624,7 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amou
             taken |= set(range(place - length, place))
             bound = meant
             break
-    return _Taken(Amount(value, unit, bound), frozenset(taken))
+    return _Consumption(Amount(value, unit, bound), frozenset(taken))
 
 
 def is_ceiling(words: Sequence[str], language: Language) -> bool:

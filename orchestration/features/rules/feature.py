@@ -30,7 +30,7 @@ from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_
 from schemas.base import CitizenId
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.memory import GraphKey, Level, collective_of, level_of
-from schemas.operation import Called, Operation, citizen_may, group
+from schemas.operation import Method, Operation, citizen_may, group
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, StreamRule
 from schemas.stream_forms import all_memories
@@ -87,14 +87,14 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
     keep = keep and scope.is_present
     decided = rules.decide(findings, of_action if keep else (), now - DAY)
     if not words(request.action):
-        decided = rules.Decided("unchecked", "the action has no words")
+        decided = rules.RuleDecision("unchecked", "the action has no words")
     if keep:
         await _keep(request, findings, decided, view)
     most = max(Counter(rule.key for rule in read).values(), default=0)
     many = f"only the {store.MOST_RULES:,} newest memories with a rule were read"
     cut = [many] if most >= store.MOST_RULES else []
     if cut and decided.verdict == "allow":
-        decided = rules.Decided("unchecked", cut[0])
+        decided = rules.RuleDecision("unchecked", cut[0])
     answer = _answer(request, findings, decided, kept)
     return answer.model_copy(update={"notes": (*view.notes, *notes, *cut)})
 
@@ -102,7 +102,7 @@ async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bo
 def _answer(
     request: RulesCheck,
     findings: Sequence[rules.Finding],
-    decided: rules.Decided,
+    decided: rules.RuleDecision,
     kept: Sequence[store.StoredCheck],
 ) -> RulesVerdict:
     speaking = [finding for finding in findings if rules.speaks(finding)]
@@ -254,7 +254,7 @@ def _action_key(action: str) -> str:
 
 
 async def _keep(
-    request: RulesCheck, findings: Sequence[rules.Finding], decided: rules.Decided, view: View
+    request: RulesCheck, findings: Sequence[rules.Finding], decided: rules.RuleDecision, view: View
 ) -> None:
     """Keep what became of the action with each rule that spoke. Without a graph of the citizen nothing is kept."""
     own = view.targets.get(Level.N1)
@@ -314,12 +314,12 @@ OPERATIONS: Final = group(
               citizen_may("read", "citizen:ID:read; also :write to be recorded; LEVEL:read for N2 and N3",
                           narrows=True),
               check, notes=True,
-              call=Called(says="Whether an action may be done by the citizen's rules: `allow`, `warn`, `block` "
+              call=Method(says="Whether an action may be done by the citizen's rules: `allow`, `warn`, `block` "
                                "or `unchecked`.", once=True)),
     Operation("list_rules", "GET /v1/citizens/{citizen_id}/rules", "List rules with their record",
               citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
               list_rules, notes=True,
-              call=Called("rules", "The rules that hold, the newest first, each with how often it held, failed "
+              call=Method("rules", "The rules that hold, the newest first, each with how often it held, failed "
                           "and was checked.")),
 )  # fmt: skip
 FEATURE: Final = Feature(

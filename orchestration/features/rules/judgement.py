@@ -151,7 +151,7 @@ class _Match(NamedTuple):
 def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> Judgement:
     left = _match(form, [clause for clause in clauses if clause.negated], likeness)
     if left.whole:
-        return Judgement("kept", f"the action leaves out {_named(left)}", left.score, left.words)
+        return Judgement("kept", f"the action leaves out {_name_match(left)}", left.score, left.words)
     done = [clause for clause in clauses if not clause.negated]
     match = _match(form, done, likeness)
     if not match.whole and (other := _other_manner(form, done, likeness)):
@@ -166,8 +166,8 @@ def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) ->
         return Judgement(licensed.outcome, licensed.why, *match[:2])
     condition = _mention(form.condition, clauses, likeness) if form.condition else "done"
     if condition == "left out":
-        return Judgement("kept", f"its condition does not hold: {_listed(form.condition)}", *match[:2])
-    why = f"the action does what the rule forbids: {_named(match)}"
+        return Judgement("kept", f"its condition does not hold: {_list_words(form.condition)}", *match[:2])
+    why = f"the action does what the rule forbids: {_name_match(match)}"
     if fit == "untold" or condition != "done":
         return Judgement("doubtful", f"{why}; whether its time or condition holds is not told", *match[:2])
     return Judgement("broken" if match.score >= BROKEN else "doubtful", why, *match[:2])
@@ -177,9 +177,9 @@ def _judge_licence(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness
     """What the exception of a ban does; None where the action does not mention it."""
     told = _mention(form.licence, clauses, likeness) if form.licence else "untold"
     if told == "done":
-        return Judgement("kept", f"its exception holds: {_listed(form.licence)}")
+        return Judgement("kept", f"its exception holds: {_list_words(form.licence)}")
     if told == "supposed":
-        return Judgement("doubtful", f"its exception may hold: {_listed(form.licence)}")
+        return Judgement("doubtful", f"its exception may hold: {_list_words(form.licence)}")
     return None
 
 
@@ -198,7 +198,7 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
         if compare(form.limits, _limits(done)) != "holds":
             why = "the rule bids it for another time or amount, or none is told"
             return Judgement("doubtful", why, *match[:2])
-        return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
+        return Judgement("kept", f"the action does what the rule bids: {_name_match(match)}", *match[:2])
     if form.condition:
         return Judgement("doubtful", f"the action does not tell what the rule bids: {form.text}", match.score)
     return Judgement("unrelated", "the action is about something else", *match[:2])
@@ -223,7 +223,7 @@ def _judge_order(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) 
         return Judgement("unrelated", "the action is about something else")
     needed = [(clause, _share(form.needed, (*clause.words, *clause.carried), likeness)) for clause in clauses]
     found = max(needed, key=lambda each: each[1], default=None)
-    what = _listed(form.needed)
+    what = _list_words(form.needed)
     words = deed[1].words
     if found is None or not _is_mentioned(form.needed, found[0], likeness):
         return Judgement("doubtful", f"whether this comes before is not told: {what}", deed[1].score, words)
@@ -367,11 +367,11 @@ def _done(clauses: Sequence[Clause]) -> str:
     return " ".join(word.text for word in done)
 
 
-def _named(match: _Match) -> str:
+def _name_match(match: _Match) -> str:
     return ", ".join(match.words) or "by likeness of meaning"
 
 
-def _listed(words: Sequence[Word]) -> str:
+def _list_words(words: Sequence[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
@@ -429,7 +429,7 @@ def find_rules(stored: Iterable[StoredRule], citizen_id: str) -> list[HeldRule]:
     by_words: defaultdict[str, list[StoredRule]] = defaultdict(list)
     for each in reversed(standing):
         by_words[" ".join(words(each.rule)) or each.rule].append(each)
-    return [_held(tuple(memories), citizen_id) for memories in by_words.values()]
+    return [_to_held_rule(tuple(memories), citizen_id) for memories in by_words.values()]
 
 
 def _ended_by(revocation: StoredRule, standing: Sequence[StoredRule]) -> list[StoredRule]:
@@ -457,7 +457,7 @@ def _is_own(rule: StoredRule, author: str | None) -> bool:
     return rule.key == Level.N1 or rule.author == author
 
 
-def _held(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
+def _to_held_rule(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
     allowed: set[Severity] = set()
     lowered = ""
     for each in memories:
@@ -554,7 +554,7 @@ def _opposed(one: RuleForm, other: RuleForm) -> bool:
     return free and compare(one.limits, other.limits) != "fails"
 
 
-class Decided(NamedTuple):
+class RuleDecision(NamedTuple):
     """What follows from the findings. `overridden`: keys of the rules whose block is overridden."""
 
     verdict: Verdict
@@ -571,32 +571,32 @@ def blocks(finding: Finding) -> bool:
     return finding.judgement.outcome == "broken" and finding.rule.severity == "block"
 
 
-def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: Instant) -> Decided:
+def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: Instant) -> RuleDecision:
     """The verdict: the gravest of what the rules say.
 
     `checks`: those kept of this action. A block is overridden when each rule that blocks has blocked the action
     `BLOCKS_BEFORE` times, the last after `since`.
     """
     if not findings:
-        return Decided("unchecked", "there is no rule to check")
+        return RuleDecision("unchecked", "there is no rule to check")
     blocking = [finding for finding in findings if blocks(finding)]
     if blocking:
         stuck = [each for each in checks if each.streak >= BLOCKS_BEFORE and each.blocked_at > since]
         often = {(each.rule_id, each.graph) for each in stuck}
         for rule in (finding.rule for finding in blocking):
             if often.isdisjoint((each.memory_id, each.key) for each in rule.memories):
-                return Decided("block", blocking[0].judgement.why)
+                return RuleDecision("block", blocking[0].judgement.why)
         why = f"overridden: blocked {BLOCKS_BEFORE} times or more within a day; {blocking[0].judgement.why}"
-        return Decided("warn", why, frozenset(finding.rule.key for finding in blocking))
+        return RuleDecision("warn", why, frozenset(finding.rule.key for finding in blocking))
     for outcome in ("broken", "doubtful"):
         warned = [finding for finding in findings if finding.judgement.outcome == outcome]
         if warned:
-            return Decided("warn", warned[0].judgement.why)
+            return RuleDecision("warn", warned[0].judgement.why)
     unread = [finding for finding in findings if finding.judgement.outcome == "unreadable"]
     if unread:
-        return Decided("unchecked", unread[0].judgement.why)
+        return RuleDecision("unchecked", unread[0].judgement.why)
     spoken = any(map(speaks, findings))
-    return Decided("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
+    return RuleDecision("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
 
 
 def order(finding: Finding) -> tuple[int, int, float, str]:

@@ -25,7 +25,7 @@ from orchestration.resonance.ranking import dominant_emotion
 from schemas.errors import Fault, NotFound, StoreTimeout, Unavailable
 from schemas.intention import Filters
 from schemas.memory import GraphKey, Level, describe_unreadable, level_of
-from schemas.operation import ASKS, Called, Operation, group
+from schemas.operation import ASKS, Method, Operation, group
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate, SentSignal, Weights
@@ -247,7 +247,7 @@ def _sought_emotion(request: Look, nearest: Sequence[Resonance]) -> str | None:
 OPERATIONS: Final = group(
     "retrieval",
     Operation("perspectives", "POST /v1/perspectives", "Look at a question in three ways", ASKS, look,
-              call=Called(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
+              call=Method(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
                                "two of them.")),
 )  # fmt: skip
 FEATURE: Final = Feature("shape", operations=OPERATIONS, sections={"by_shape": resonate_by_shape})

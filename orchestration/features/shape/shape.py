@@ -99,10 +99,10 @@ def compare(probe_id: str, candidate_ids: Iterable[str], around: Neighbourhood) 
 
 def traits(memory_id: str, around: Neighbourhood) -> Counter[str]:
     """The traits of the shape around a memory, and how often each occurs."""
-    return Counter([*_said(around.marks[memory_id]), *_steps(memory_id, around), *_order(memory_id, around)])
+    return Counter([*_say_mark(around.marks[memory_id]), *_steps(memory_id, around), *_order(memory_id, around)])
 
 
-def _said(mark: Mark) -> list[str]:
+def _say_mark(mark: Mark) -> list[str]:
     """What a memory is, in words; of its feelings also whether they are good or bad."""
     said = [mark.state] if mark.state else []
     said += [f"{mark.result.lower()} result"] if mark.result else []
@@ -115,14 +115,14 @@ def _steps(memory_id: str, around: Neighbourhood) -> Iterator[str]:
         way, arrow = _in_words(first), _arrow(first)
         if first.relation_type not in OF_A_CHAT:
             yield way
-        for trait in _said(around.marks[first.other_id]):
+        for trait in _say_mark(around.marks[first.other_id]):
             yield f"{way} {trait}"
             yield f"{arrow} {trait}"
         for second in around.onward(first.other_id):
             if second.other_id != memory_id:
                 if not OF_A_CHAT.issuperset((first.relation_type, second.relation_type)):
                     yield f"{way} {_in_words(second)}"
-                for trait in _said(around.marks[second.other_id]):
+                for trait in _say_mark(around.marks[second.other_id]):
                     yield f"{arrow} {_arrow(second)} {trait}"
 
 
@@ -139,7 +139,7 @@ def _order(memory_id: str, around: Neighbourhood) -> Iterator[str]:
     marks = around.marks
     moments: defaultdict[Instant, list[str]] = defaultdict(list)
     for near in around.near(memory_id):
-        moments[marks[near].valid_at] += _said(marks[near])
+        moments[marks[near].valid_at] += _say_mark(marks[near])
     lived = [sorted(set(moments[moment])) for moment in sorted(moments)]
     for before, after in pairwise(filter(None, lived)):
         yield from (f"{one} then {other}" for one, other in product(before, after))

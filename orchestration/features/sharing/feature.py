@@ -57,7 +57,7 @@ from schemas.memory import (
     graph_fields,
     level_of,
 )
-from schemas.operation import Asked, Called, May, MemoryIdInPath, Need, Operation, group, record_may
+from schemas.operation import May, MemoryIdInPath, Method, Need, Operation, RequestParts, group, record_may
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Scope, open_end, to_datetime
 from substrate import bitemporal
@@ -210,7 +210,7 @@ async def contest(request: ContestRequest, writer: Writer, deps: Deps, now: Inst
     Raises NotFound for an unknown memory, Conflict for one that was retracted or that the citizen wrote itself.
     """
     graph = await deps.existing_graph(request.graph_key, None)
-    contested = await _held(graph, request.id, now)
+    contested = await _find_holding(graph, request.id, now)
     if contested is None:
         raise NotFound(f"there is no memory {request.id} in {request.graph_key}")
     if contested.content.get("author") == request.citizen_id:
@@ -218,7 +218,7 @@ async def contest(request: ContestRequest, writer: Writer, deps: Deps, now: Inst
             f"{request.id} was written by {request.citizen_id}", remedy="Correct or retract it instead."
         )
     own_id = statement_id(request.id, request.citizen_id)
-    statement = await _held(graph, own_id, now, retracted=True)
+    statement = await _find_holding(graph, own_id, now, retracted=True)
     if statement is None:
         commands = _first(request, own_id, contested)
     elif not await _is_linked(graph, request, own_id):
@@ -240,7 +240,7 @@ async def withdraw(request: Withdraw, writer: Writer, deps: Deps, now: Instant) 
     """
     graph = await deps.existing_graph(request.graph_key, None)
     own_id = statement_id(request.id, request.citizen_id)
-    if await _held(graph, own_id, now, retracted=True) is None:
+    if await _find_holding(graph, own_id, now, retracted=True) is None:
         raise NotFound(f"{request.citizen_id} does not contest {request.id} in {request.graph_key}")
     common = {"effective_at": to_datetime(now), "reason": "reality_changed"}
     commands: list[Command] = [Retract(**_common(request), id=own_id, **common)]
@@ -327,7 +327,7 @@ async def _apply(
     return next(refused, None) or next((each for each in receipts if each.id == own_id), receipts[0])
 
 
-async def _held(graph: Graph, memory_id: str, now: Instant, *, retracted: bool = False) -> Record | None:
+async def _find_holding(graph: Graph, memory_id: str, now: Instant, *, retracted: bool = False) -> Record | None:
     """The record of a memory that holds now, or else its last one; None where it does not exist.
 
     Raises Conflict for one that was retracted; with `retracted` that is None too, and so is one that has ended.
@@ -359,7 +359,7 @@ async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> Con
     found: list[Contested] = []
     last = after
     async for rows in store.walk_contested(graph, Scope.current(now), after):
-        for place, shown in await _shown(rows, graph, key, now):
+        for place, shown in await _show_contested(rows, graph, key, now):
             if len(found) == query.limit:
                 return ContestedPage(memories=tuple(found), next=encode_cursor(last))
             is_by = query.by is None or any(contest.by == query.by for contest in shown.contested)
@@ -369,7 +369,7 @@ async def list_contested(query: ContestedQuery, deps: Deps, now: Instant) -> Con
     return ContestedPage(memories=tuple(found))
 
 
-async def _shown(
+async def _show_contested(
     rows: list[store.ContestedRow], graph: Graph, key: GraphKey, now: Instant
 ) -> list[tuple[int, Contested]]:
     if not rows:
@@ -435,13 +435,13 @@ async def contests_shown(ids: Mapping[GraphKey, Sequence[str]], view: View) -> C
     return {(each.key, name): held for each, by in zip(targets, found, strict=True) for name, held in by.items()}
 
 
-def _share_needs(asked: Asked) -> list[Need]:
+def _share_needs(asked: RequestParts) -> list[Need]:
     """A copy shows the others what only readers of the original could see."""
     own, share = asked.request.citizen_id, asked.request
     return [Need("write", own), Need("read", own, share.stands_in), Need("write", own, share.goes_to)]
 
 
-def _contest_needs(asked: Asked) -> list[Need]:
+def _contest_needs(asked: RequestParts) -> list[Need]:
     own, key = asked.request.citizen_id, asked.request.graph_key
     return [Need("write", own), Need("read", own, key), Need("write", own, key)]
 
@@ -458,18 +458,18 @@ OPERATIONS: Final = group(
     "sharing",
     Operation("get_agreement", "GET /v1/memories/{level}/{memory_id:path}/agreement",
               "See how far citizens agree on a memory", record_may("read", "LEVEL:read"), read_agreement,
-              call=Called("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
+              call=Method("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
                           "copy, who contests it.")),
     Operation("share_memory", "POST /v1/share", "Share a memory with others", SHARES, share,
               gives=Shared,
-              call=Called("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "
+              call=Method("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "
                           "to date.")),
     Operation("contest_memory", "POST /v1/contests", "Contest a shared memory", MAY_CONTEST, contest,
-              call=Called("contest", "Say that a shared memory of another is wrong, and why; sent again, it "
+              call=Method("contest", "Say that a shared memory of another is wrong, and why; sent again, it "
                           "changes the reason.")),
     Operation("withdraw_contest", "POST /v1/contests/withdraw", "Take a contest back",
-              MAY_CONTEST, withdraw, call=Called(says="Take a contest back from now on.")),
+              MAY_CONTEST, withdraw, call=Method(says="Take a contest back from now on.")),
     Operation("list_contested", "GET /v1/contested", "List what is contested", READS, list_contested,
-              call=Called(says="One page of the shared memories that somebody contests, with who does and why.")),
+              call=Method(says="One page of the shared memories that somebody contests, with who does and why.")),
 )  # fmt: skip
 FEATURE: Final = Feature("sharing", operations=OPERATIONS, sections={"contested": contests_shown})

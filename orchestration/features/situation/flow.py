@@ -21,9 +21,9 @@ from orchestration.features.situation.stimuli import (
     choose_contexts,
     due_stimuli,
     felt_stimuli,
+    find_heard,
     fitting_rules,
     given_stimuli,
-    heard,
     message_stimuli,
     signal_fields,
     sort_changes,
@@ -53,7 +53,7 @@ NO_CYCLE: Final = "no cycle has ended yet: what changed is told from the first w
 NOTHING_TO_ASK_WITH: Final = "there is nothing to resonate with: no window, focus, stimulus, feeling or memory"
 
 
-class _Seen(NamedTuple):
+class _SeenItems(NamedTuple):
     """The window with the words of its memories, and how many of these are not there any more."""
 
     items: tuple[Shown, ...]
@@ -96,7 +96,7 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
     moment = request.since or state.last_cycle_at
     since = None if moment is None else to_instant(moment)
     focus = state.focus if request.focus is None else request.focus
-    messages = heard(newest, citizen_id, since, given=bool(request.stimuli))
+    messages = find_heard(newest, citizen_id, since, given=bool(request.stimuli))
     due = find_due(stirring, scope.valid.start, find_zone(request.time_zone))
     found = (*due_stimuli(due, scope.valid.start), *felt_stimuli(state), *message_stimuli(messages, since))
     stimuli = (*given_stimuli(request.stimuli), *found)
@@ -161,7 +161,7 @@ async def _resonate(
     stimuli: Sequence[Stimulus],
     *,
     newest: Sequence[NewestMemory],
-) -> tuple[_Seen, Resonances | None]:
+) -> tuple[_SeenItems, Resonances | None]:
     """The window, and what resonates with it, the stimuli and the focus; None without anything to ask with."""
     request = reading.request
     seen = await _read_seen(reading, state.window if request.window is None else request.window)
@@ -182,7 +182,7 @@ async def _resonate(
     return seen, await resonate(signal, reading.deps, reading.view.now)
 
 
-async def _read_seen(reading: _Reading, items: Sequence[WindowItem]) -> _Seen:
+async def _read_seen(reading: _Reading, items: Sequence[WindowItem]) -> _SeenItems:
     ids = [item.id for item in items if item.id is not None]
     view = reading.view
     each = asyncio.gather(*(read_words(target, view.scope, ids) for target in view.targets.values()))
@@ -192,11 +192,11 @@ async def _read_seen(reading: _Reading, items: Sequence[WindowItem]) -> _Seen:
         Shown(memory_id=item.id, text=item.text if item.id is None else words.get(item.id), shown_at=item.shown_at)
         for item in items
     )
-    return _Seen(shown, 0 if "window" in reading.degraded else sum(one.text is None for one in shown))
+    return _SeenItems(shown, 0 if "window" in reading.degraded else sum(one.text is None for one in shown))
 
 
 def _notes(
-    reading: _Reading, seen: _Seen, resonances: Resonances | None, *, since: Instant | None, heard: int
+    reading: _Reading, seen: _SeenItems, resonances: Resonances | None, *, since: Instant | None, heard: int
 ) -> tuple[str, ...]:
     notes = [*reading.request.notes, *reading.view.notes]
     if since is None:

@@ -101,7 +101,7 @@ def due_stimuli(due: Sequence[Due], now: Instant) -> Iterator[Stimulus]:
         )
 
 
-def heard(
+def find_heard(
     newest: Sequence[NewestMemory], citizen_id: str, since: Instant | None, *, given: bool
 ) -> list[NewestMemory]:
     """What others said that became known from `since` on, in the order of time.
@@ -305,7 +305,7 @@ SEEN: Final = 160
 type Count = Callable[[str], int]
 
 
-class Told(NamedTuple):
+class SituationText(NamedTuple):
     """A text, its tokens, and how many lines had no room."""
 
     text: str
@@ -313,7 +313,7 @@ class Told(NamedTuple):
     left_out: int
 
 
-def tell(situation: Situation, most: int, count: Count) -> Told:
+def tell(situation: Situation, most: int, count: Count) -> SituationText:
     """The situation as headings and lines, never more than `most` tokens.
 
     The lines are taken in their order, which is that of their weight: state, what there is to answer to, focus,
@@ -337,11 +337,11 @@ def tell(situation: Situation, most: int, count: Count) -> Told:
         text = "\n\n".join(map("\n".join, blocks))
         tokens = count(text)
         if tokens <= most:
-            return Told(text, tokens, left_out)
+            return SituationText(text, tokens, left_out)
         blocks[-1].pop()
         left_out += 1
         blocks = [block for block in blocks if block]
-    return Told("", 0, left_out)
+    return SituationText("", 0, left_out)
 
 
 def _blocks(situation: Situation) -> Iterator[tuple[str, Sequence[str]]]:

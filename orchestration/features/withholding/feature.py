@@ -29,7 +29,7 @@ from schemas.collectives import GraphRequest
 from schemas.commands import Command, Retract, Unrelate
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level, Source, graph_fields
-from schemas.operation import Called, Operation, graph_may, group
+from schemas.operation import Method, Operation, graph_may, group
 from schemas.temporal import Instant, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record, is_open
@@ -283,7 +283,7 @@ QUARANTINES: Final = group(
     "upkeep",
     Operation("quarantine", "POST /v1/upkeep/quarantine", "Hide what came from a source",
               CHANGES, quarantine.quarantine,
-              call=Called(says="Hide what came from a source, an episode or a key, and what follows from it; "
+              call=Method(says="Hide what came from a source, an episode or a key, and what follows from it; "
                                "`dry_run` only lists it.", once=True)),
     Operation("list_quarantines", "GET /v1/upkeep/quarantine", "List quarantines",
               READS, quarantine.list_quarantines),
@@ -291,23 +291,23 @@ QUARANTINES: Final = group(
               READS, quarantine.read_quarantine),
     Operation("release_quarantine", "POST /v1/upkeep/quarantine/{quarantine_id}/release",
               "Bring back what a quarantine hid", CHANGES, quarantine.release,
-              call=Called(says="Bring back everything that it hid, but what was changed since.")),
+              call=Method(says="Bring back everything that it hid, but what was changed since.")),
     Operation("retract_quarantine", "POST /v1/upkeep/quarantine/{quarantine_id}/retract",
               "Make a quarantine final", CHANGES, quarantine.retract,
-              call=Called(says="Make it final: what it hid stays retracted.")),
+              call=Method(says="Make it final: what it hid stays retracted.")),
 )  # fmt: skip
 POLICIES: Final = group(
     "upkeep",
     Operation("list_policies", "GET /v1/upkeep/policies", "List policies of retention",
-              READS, list_policies, call=Called(says="The policies of retention of a graph, by name.")),
+              READS, list_policies, call=Method(says="The policies of retention of a graph, by name.")),
     Operation("get_policy", "GET /v1/upkeep/policies/{name}", "Read a policy and what it reaches",
               READS, show_policy),
     Operation("set_policy", "PUT /v1/upkeep/policies/{name}", "Say how long memories are kept",
               CHANGES, set_policy,
-              call=Called(says="Store a policy, or with `dry_run` count what it reaches.\n\nRaises Conflict when "
+              call=Method(says="Store a policy, or with `dry_run` count what it reaches.\n\nRaises Conflict when "
                                "it reaches more than half of the graph and `confirm` is not that count.")),
     Operation("remove_policy", "DELETE /v1/upkeep/policies/{name}", "Remove a policy of retention",
-              graph_may("write", upkeep=True), remove_policy, call=Called(once=True)),
+              graph_may("write", upkeep=True), remove_policy, call=Method(once=True)),
 )  # fmt: skip
 OPERATIONS: Final = (*QUARANTINES, *POLICIES)
 FEATURE: Final = Feature(

@@ -199,10 +199,14 @@ def judge(
     before = bitemporal.known_before(records, since)
     if not before:
         return end_of_link(records)
-    return CLEAN if _said(before) == _said(bitemporal.open_records(records)) else Verdict("take_back", since)
+    return (
+        CLEAN
+        if _said_values(before) == _said_values(bitemporal.open_records(records))
+        else Verdict("take_back", since)
+    )
 
 
-def _said(records: Sequence[Record]) -> list[tuple[Any, ...]]:
+def _said_values(records: Sequence[Record]) -> list[tuple[Any, ...]]:
     return [(record.valid, record.content) for record in records]
 
 

@@ -106,19 +106,19 @@ def _read_note(reader: Reader, file: File) -> tuple[Document, str]:
     if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():  # it is the title
         heading, opening, *rest = rest[0].heading, *rest
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
-    given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
+    given = tuple(reader.name(name, "front matter, aliases") for name in _given_values(fields, "aliases", "alias"))
     aliases = tuple(dict.fromkeys(name for name in (*given, file.stem) if name != title))
     named = next((name for name in ("date", "created") if fields.get(name)), None)
     date = None if named is None else reader.moment(fields[named][0], f"front matter, {named}")
     own_date = date or day_of(file.stem)
-    authors = [name.strip("[]") for name in _given(fields, "author", "authors")]
+    authors = [name.strip("[]") for name in _given_values(fields, "author", "authors")]
     document = Document(
         path=file.name,
         title=title,
         text=reader.text("\n".join(opening.lines).strip(), f"line {first_line}"),
         date=own_date or file.modified,
         sections=tuple(_sections(reader, opening, rest)),
-        tags=_tags(reader, opening.prose, _given(fields, "tags", "tag")),
+        tags=_tags(reader, opening.prose, _given_values(fields, "tags", "tag")),
         aliases=aliases[:MAX_TAGS],
         dated=own_date is not None,
         modified=file.modified,
@@ -127,7 +127,7 @@ def _read_note(reader: Reader, file: File) -> tuple[Document, str]:
     return document, "\n".join(line for block in blocks for line in _prose_of(block))
 
 
-def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
+def _given_values(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
     """The values of the first of these fields that the front matter has."""
     return next((fields[name] for name in names if fields.get(name)), ())
 

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.consolidation.queries import Generalised
+from orchestration.features.consolidation.queries import StoredGeneralisation
 from orchestration.features.consolidation.rules import (
     FEWEST,
     NEAR_IN_TIME,
@@ -39,11 +39,11 @@ def holders(items: list[Item], total: int = 100) -> Holders:
     return Holders({node: sum(node in item.nodes for item in items) for node in NODES}, total)
 
 
-def made_of(clusters: list[Cluster]) -> list[Generalised]:
+def made_of(clusters: list[Cluster]) -> list[StoredGeneralisation]:
     made = []
     for place, cluster in enumerate(clusters):
         members = frozenset(cluster.members)
-        made.append(Generalised(f"g{place}", True, 1, END_OF_TIME, -1, {}, members, members, frozenset()))
+        made.append(StoredGeneralisation(f"g{place}", True, 1, END_OF_TIME, -1, {}, members, members, frozenset()))
     return made
 
 

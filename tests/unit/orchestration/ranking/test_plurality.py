@@ -61,7 +61,7 @@ def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Ca
         known = memory(f"m{place}", NOW - weeks * 7 * DAY)
         found[known.key] = known
     scores = [score(key, activation) for key, (_, activation) in zip(found, drawn, strict=True)]
-    return consciousness_score.ranked(scores), found
+    return consciousness_score.in_rank_order(scores), found
 
 
 @given(ORDERS, st.integers(1, 3))
