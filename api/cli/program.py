@@ -16,7 +16,6 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any, Final, NoReturn, get_type_hints
 
 import typer
@@ -115,27 +114,6 @@ class CommandsOnDemand(TyperGroup):
         if name is None or known is None:
             return name, known, rest
         return name, load_command(name), rest
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        with _stand_ins({"rich.markdown": "Markdown", "rich.traceback": "Traceback"}):
-            super().format_help(ctx, formatter)
-
-
-@contextlib.contextmanager
-def _stand_ins(unused: Mapping[str, str]) -> Iterator[None]:
-    """Within the context, modules with one empty name each are imported instead of these.
-
-    Typer imports them with all that prints a help, of which they take a third of the time, and no help uses them.
-    """
-    missing = unused.keys() - sys.modules.keys()
-    for module in missing:
-        sys.modules[module] = ModuleType(module)
-        setattr(sys.modules[module], unused[module], object)
-    try:
-        yield
-    finally:
-        for module in missing:
-            del sys.modules[module]
 
 
 def option(usage: str, says: str, default: Any = None, **bounds: Any) -> Any:

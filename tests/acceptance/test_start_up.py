@@ -36,14 +36,14 @@ NEVER = [
     "uvicorn", "httpx", "prometheus_client", "opentelemetry.sdk.trace", "onnx", "orchestration.ingestion.formats",
 ]  # fmt: skip
 """What only a service, a file to read or a model of another's needs."""
-PRINTING = ["asyncio", "rich.markdown", "rich.traceback", "pydantic", "orchestration", "substrate"]
+PRINTING = ["asyncio", "pydantic", "orchestration", "substrate"]
 """What a text of help needs least."""
 CHECKED = ["orchestration.dependencies", "schemas.intention", "schemas.stream"]
 """What only asks and writes."""
 ASKED = [
     "orchestration.writing", "orchestration.upkeep.sweep", "orchestration.waking", "orchestration.resonance",
     "orchestration.features.rules", "orchestration.features.mirror", "schemas.commands", "schemas.upkeep.findings",
-    "opentelemetry.sdk.metrics", "rich.progress", "yaml",
+    "rich.progress", "yaml",
 ]  # fmt: skip
 """What a question does not need: what writes, does upkeep, and features that it asks nothing of."""
 
