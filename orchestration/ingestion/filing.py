@@ -43,10 +43,8 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
             stored = await notes.read_notes(graph)
             shelf = Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
         settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
-        unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
-        dates = [document.date for document in notebook.documents]
         plan = Planner(settled.notebook, settled.matched, shelf, now=job.now)
-        plan.plan(is_whole=settled.is_whole, unread=unread)
+        plan.plan(is_whole=settled.is_whole, unread=job.origin.unread if job.origin else frozenset())
         for command in plan.unchanged:
             tally.count_command(command)
             tally.counts["duplicates"] += 1
@@ -58,6 +56,7 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
             await store(replace(own, entries=(*plan.changes, *plan.links)), job, tally)
         if job.origin is not None and settled.is_own:
             await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
+    dates = [document.date for document in notebook.documents]
     return (*settled.notes, *plan.told.notes(), *ahead_note(dates, "note", job.now))
 
 
