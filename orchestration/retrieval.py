@@ -164,8 +164,6 @@ async def _complete_ranked(
         if on_mind or contested:
             report = replace(report, on_mind=on_mind, contested=contested)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
-        if deps.connection.answers.forgotten == ranked.forgotten:
-            _keep_shown(ranked, stream)
         await let_others_run()
         timer.end("assembly")
         hits, words = take_hits(ranked.results), take_words(ranked.extraction.lexicons)
@@ -179,23 +177,6 @@ async def _complete_ranked(
         return Retrieved(answer)
     kept = KeptStream(completed.found, found, learned, view.now)
     return keep_stream(place, kept, answer, intention, deps=deps)
-
-
-def _keep_shown(ranked: RankedCandidates, stream: ConsciousnessStream) -> None:
-    """Keep what is shown of large graphs: of these nothing was kept yet."""
-    targets = (result.request.target for result in ranked.results)
-    large = {target.key: target.graph.records for target in targets if target.is_large}
-    if not large:
-        return
-    candidates = ranked.candidates
-    for level in stream.levels.values():
-        shown = (*level.vector_results, *level.graph_results)
-        for key in dict.fromkeys((node.graph_key, node.node_id, node.version) for node in shown):
-            if key[0] in large:
-                large[key[0]].keep("memory", candidates.memories[key].record)
-        for key in ((link.graph_key, link.link_id, link.version) for link in level.relationships):
-            if key[0] in large:
-                large[key[0]].keep("link", candidates.links[key].record)
 
 
 async def rank_candidates(

@@ -114,5 +114,5 @@ async def open_target(
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
-    kept = graph.kept(situation.state)
-    return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until)
+    kept, columns = graph.kept(situation.state), graph.columns(situation.state)
+    return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until, columns)

@@ -119,15 +119,6 @@ class RecordCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether another record would take the place of one that is kept."""
-        return self.bytes + _KEPT_BYTES["memory"] > self.most_bytes
-
-    def has_room_for(self, memories: int) -> bool:
-        """Whether this many memories could be kept, if there were nothing else."""
-        return memories * _KEPT_BYTES["memory"] <= self.most_bytes
-
     def enter(self, graph: str, era: Era) -> None:
         """Drop what is kept of the graph from another era than this one, in which a question finds it."""
         known = self._eras.get(graph)
@@ -170,12 +161,6 @@ class RecordCache:
         record = Record(row)
         self._keep(*key, record)
         return record
-
-    def keep(self, graph: str, kind: Kind, record: Record) -> None:
-        """Keep a record that was read without being kept."""
-        name = name_of(kind, record.row)
-        if (graph, name) not in self._kept:
-            self._keep(graph, name, record)
 
     def forget(self, graph: str | None = None, ids: Collection[str] | None = None) -> None:
         """Drop all records, those of a graph, or of a graph those of some memories and every link."""
@@ -229,7 +214,3 @@ class GraphRecords(NamedTuple):
     def link(self, row: Sequence[Any]) -> Record:
         """The record of a row in the order of `LINK_COLUMNS`."""
         return self.cache.take(self.graph, "link", row)
-
-    def keep(self, kind: Kind, record: Record) -> None:
-        """Keep a record of the graph that was read without being kept."""
-        self.cache.keep(self.graph, kind, record)
