@@ -70,6 +70,9 @@ async def _open_targets(
     existing = ((key, graph) for key, graph in unsure.items() if graph.name in stamps)
     opening = (open_target(key, graph, stamps[graph.name], scope, now=now) for key, graph in existing)
     opened = {target.key: target for target in [*found, *await together(*opening)]}
+    for target in opened.values():
+        if target.columns is not None:
+            deps.graphs.see_to_columns(target.graph, target.columns)
     return {key: opened[key] for key in named if key in opened}
 
 

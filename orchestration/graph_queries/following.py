@@ -12,12 +12,13 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from schemas.memory import GENERALISATION
+from substrate.columns.reading import GraphMoved
 from substrate.connection.pool import Row
 from substrate.connection.record_cache import Record, RecordName
 from substrate.graphs.graph import GraphTarget
 from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
-from substrate.store.neighbours import GraphMoved, NearLink, Neighbours
+from substrate.store.neighbours import NearLink, Neighbours
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import SCORE, THIN_NAME, FoundRow
 
@@ -177,8 +178,8 @@ def _first_steps(search: Found, neighbours: Neighbours) -> list[NearLink]:
     most = search.values["first_hop"]
     steps: list[NearLink] = []
     for name, times in Counter(search.ids("expanded")).items():
-        taken = neighbours.holding(name)[: -(-most // times)]
-        steps += [neighbours.near_link(number, name) for number in taken]
+        taken = [neighbours.near_link(number, name) for number in neighbours.holding(name)[: -(-most // times)]]
+        steps += {near.link: near for near in taken}.values()
     return steps
 
 
@@ -218,7 +219,7 @@ class _Between:
         return unknown
 
     def steps(self, search: Found) -> list[NearLink]:
-        """The second links of a search, from the memories at the ends of the strongest first links; none leads back."""
+        """The second links of a search, from the ends of the strongest first links; none leads back."""
         most, onward = search.values["second_starts"], search.values["second_hop"]
         columns, holding = self._neighbours.columns, self._neighbours.holding
         steps: list[NearLink] = []

@@ -87,6 +87,11 @@ class GraphColumns:
         self._crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
 
     @property
+    def is_held(self) -> bool:
+        """Whether all of the graph is held, or nothing is for longer than one question."""
+        return self.is_whole or self.state is None
+
+    @property
     def bytes(self) -> int:
         """What all of it takes, by estimate."""
         named = (MEMORY_BYTES - 40) * len(self._link_ids)
@@ -155,7 +160,6 @@ class GraphColumns:
             slot = self.slot(name)
             if not self._is_known[slot]:
                 self._is_known[slot], self._bits[slot] = 1, 0
-            self._keys.setdefault(slot, ())
 
     def hold_crowd(self, name: str, wanted: Wanted, at: Instant, numbers: range) -> None:
         """Hold the strongest links of a memory that has more than are read; they last at this moment."""
