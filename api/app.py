@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -20,12 +20,7 @@ from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.pages import REFERENCE
 from api.request_parsing import bind
-from api.routes import (
-    commands,
-    links,
-    memories,
-)
-from api.routes.operations import AFTER, BEFORE
+from api.routes.operations import OPERATIONS
 from api.runtime.idle_upkeep import OrderedRuns, Traffic, give_memory_back, note_traffic
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder
@@ -142,16 +137,9 @@ def create_app(
         app.add_middleware(CORSMiddleware, **_cors_options(settings.auth.cors_origins))
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
-    for router in _routers():
-        app.include_router(router)
+    app.include_router(bind.router(OPERATIONS))
     REFERENCE.install(app)
     return app
-
-
-def _routers() -> Iterator[APIRouter]:
-    yield bind.router(BEFORE)
-    yield from (memories.router, links.router, commands.router)
-    yield bind.router(AFTER)
 
 
 @asynccontextmanager

@@ -42,29 +42,6 @@ TAGS: Final = [
     {"name": "keys", "description": "Make, list and revoke keys."},
     {"name": "health", "description": "Liveness, readiness and metrics of the service."},
 ]
-SUMMARIES: Final = {
-    "remember": "Store memories",
-    "list_memories": "List memories",
-    "get_memory": "Read a memory",
-    "get_memory_history": "Read all records of a memory",
-    "supersede_memory": "Change a memory: the world changed",
-    "correct_memory": "Correct a memory: we were wrong",
-    "retract_memory": "Take a memory back",
-    "resolve_memory": "Set the state of a memory's work",
-    "undo_memory": "Undo the last change of a memory",
-    "erase_memory": "Erase a memory for good",
-    "relate": "Link memories",
-    "list_links": "List links",
-    "get_link": "Read a link",
-    "get_link_history": "Read all records of a link",
-    "supersede_link": "Change a link: the world changed",
-    "correct_link": "Correct a link: we were wrong",
-    "retract_link": "Take a link back",
-    "resolve_link": "Set the state of a link's work",
-    "undo_link": "Undo the last change of a link",
-    "apply_commands": "Apply commands of any kind",
-}
-"""What each operation does, by its id: lists of operations show it."""
 _INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 
 
@@ -92,7 +69,6 @@ def _finish(document: Document) -> Document:
     _leave_nulls_out(merged)
     for operation in operations(merged):
         operation.setdefault("security", [])
-        operation["summary"] = SUMMARIES.get(operation["operationId"], operation["summary"])
         for status, name in _RESPONSE_NAMES.items():
             operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
     return merged

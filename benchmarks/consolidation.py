@@ -32,7 +32,7 @@ from benchmarks.recall import answer, store
 from benchmarks.scoring import Report, recall_at, score, table
 from orchestration.assembly.compact import tell
 from orchestration.dependencies import Deps
-from orchestration.features.consolidation.job import ConsolidationJob
+from orchestration.features.consolidation.feature import ConsolidationJob
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext
 from schemas.intention import Prefer, RetrievalIntention

@@ -14,8 +14,8 @@ from typing import Any, Final
 from dateutil import parser
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.locomo import parse
-from orchestration.ingestion.formats.parsed import File, FileSet
+from orchestration.ingestion.formats.messages import parse_locomo
+from orchestration.ingestion.formats.reader import File, FileSet
 from schemas.errors import InvalidRequest
 
 LOCOMO_CATEGORIES: Final[Mapping[int, str]] = {
@@ -76,7 +76,7 @@ class Conversation:
 def load_locomo(path: Path) -> list[Conversation]:
     """Read one conversation per sample of a LoCoMo file, in its order, with the product's own parser."""
     text = path.read_text(encoding="utf-8")
-    parsed = parse(FileSet(path.stem, (File(path.name, text),), citizen_id="benchmark"))
+    parsed = parse_locomo(FileSet(path.stem, (File(path.name, text),), citizen_id="benchmark"))
     questions = {str(sample["sample_id"]): sample["qa"] for sample in json.loads(text)}
     episodes = [item for item in parsed.items if isinstance(item, Episode)]
     return [_locomo_conversation(episode, questions[episode.id]) for episode in episodes]

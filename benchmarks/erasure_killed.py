@@ -65,7 +65,7 @@ from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import process as engine_process
 from substrate.graphs.names import graph_name, origin_of
-from substrate.store import reader, unfinished_erasures
+from substrate.store import erasure, reader
 from substrate.store.derived import LINKED
 
 GONE: Final = "gone"
@@ -243,7 +243,7 @@ async def one_round(kind: str, step: int, dies: Dies, directory: Path) -> Round:
     """Fill a store, erase, die, open it, search, send the erasure again, search."""
     killer = Killer(step, dies)
     begun: list[bool] = []
-    begin = unfinished_erasures.begin
+    begin = erasure.begin
 
     async def noted(*words: Any) -> None:
         await begin(*words)
@@ -251,7 +251,7 @@ async def one_round(kind: str, step: int, dies: Dies, directory: Path) -> Round:
 
     engine = None
     try:
-        with killer.watching(), patch.object(unfinished_erasures, "begin", noted):
+        with killer.watching(), patch.object(erasure, "begin", noted):
             async with open_runtime(settings(directory)) as runtime:
                 engine = runtime.engine
                 assert engine is not None
@@ -285,7 +285,7 @@ async def _looked_after(kind: str, runtime: Runtime, directory: Path, *, begun: 
     give_up = time.monotonic() + FINISHED_WITHIN_S
     while time.monotonic() < give_up:
         with suppress(SubstrateError):
-            if not await unfinished_erasures.read_notes(deps.connection):
+            if not await erasure.read_notes(deps.connection):
                 break
         await asyncio.sleep(0.05)
     late = await search(runtime, directory)

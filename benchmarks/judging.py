@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.writers import Account
 from schemas.temporal import END_OF_TIME
-from substrate.cypher.nearest import found_now
+from substrate.cypher.fragments import found_now
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness.elements import Search

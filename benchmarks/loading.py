@@ -41,10 +41,10 @@ from benchmarks.serving import engine_pid
 from benchmarks.sides.side import processor_ms
 from benchmarks.synthetic import World
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.store.writer import NODES_PER_STATEMENT, REMEMBER
 
 CITIZEN: Final = "loaded"

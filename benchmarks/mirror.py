@@ -26,9 +26,16 @@ from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.latency import process_mb
 from benchmarks.serving import engine_pid
 from benchmarks.synthetic import World, build_links
+from orchestration.features.mirror.flow import (
+    apply_edits,
+    is_in_step,
+    read_edits,
+    stream_tar,
+    take_snapshot,
+    update_mirror,
+    write_mirror,
+)
 from orchestration.features.mirror.layout import MirrorOf
-from orchestration.features.mirror.reader import apply_edits, read_edits
-from orchestration.features.mirror.writer import is_in_step, stream_tar, take_snapshot, update_mirror, write_mirror
 from orchestration.insertion import apply
 from schemas.commands import Correct, Remember
 from schemas.memory import Level

@@ -34,7 +34,7 @@ from schemas.commands import Remember
 from schemas.errors import SubstrateError
 from schemas.memory import GraphKey, Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.engine import append_log
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Adapter

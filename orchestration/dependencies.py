@@ -26,7 +26,7 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
-from substrate.store.note_buffer import NoteBuffer
+from substrate.store.stream_notes import NoteBuffer
 
 type AfterErasure = Callable[[Deps, str | None, Path], Awaitable[None]]
 """Called with the graph from which something was erased, None for one that is gone, and a directory of mirrors."""

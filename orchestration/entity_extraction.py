@@ -29,7 +29,7 @@ from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
 from schemas.memory import GraphKey
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept_reads import Reads
+from substrate.connection.kept import Reads
 from substrate.connection.together import together
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.inference.language.model import ModelRequest

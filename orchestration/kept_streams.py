@@ -28,10 +28,10 @@ from schemas.intention import RetrievalIntention, find_zone
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories
 from schemas.temporal import Instant, Period, Scope, TemporalMode, to_datetime
-from substrate.connection.kept_answers import AskedState, States
+from substrate.connection.kept import AskedState, States
 from substrate.connection.together import together
 from substrate.store import reader
-from substrate.store.boundaries import read_next_change
+from substrate.store.state_reads import read_next_change
 
 MADE_ANEW: Final = {"intention_id", "generated_at", "generated_by", "form", "parts", "max_tokens"}
 """What a request may say otherwise: the same is found, and shown in another form."""

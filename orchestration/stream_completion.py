@@ -38,7 +38,7 @@ from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
-from substrate.store.records import RECORDS_OF, VersionRow, read_records
+from substrate.store.reader import RECORDS_OF, VersionRow, read_records
 
 MAX_VERSIONS: Final = 50
 """Other versions of one memory that are added: those next in time to the selected ones, then the newest."""

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Protocol, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import AtMost, CitizenId, Frozen, Request, each_once
+from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, InGraph, Level, collective_of, graph_key
 
 MOST_ASKED: Final = 4
@@ -123,6 +124,15 @@ def check_collective(level: Level | None, collective: str | None) -> None:
     """Raises ValueError for a collective on another level than N2."""
     if collective is not None and level not in (None, Level.N2):
         raise ValueError(f"a collective is on level N2, not on {level}")
+
+
+def named_graph(level: Level, collective: str | None) -> GraphKey:
+    """The graph of this level. Raises InvalidRequest for a collective on another level than N2."""
+    try:
+        check_collective(level, collective)
+    except ValueError as fault:
+        raise InvalidRequest(f"collective: {fault}") from fault
+    return graph_key(level, collective)
 
 
 class CollectivePage(Frozen):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from itertools import chain, takewhile
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from schemas.base import Request
+from schemas.base import Identifier, Request
+from schemas.collectives import named_graph
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source
 
@@ -123,10 +124,32 @@ def graph_may(action: Action, says: str = "", *, upkeep: bool = False, source: s
     return May(says or sentence, needs, scope="upkeep" if upkeep else "", source=source)
 
 
+def record_may(action: Action, says: str = "") -> May:
+    """The action on the record whose level stands in the path, of the citizen that the query names, if it does."""
+
+    def needs(asked: Asked) -> Iterable[Need]:
+        graph = named_graph(asked.path["level"], asked.request.collective)
+        yield Need(action, getattr(asked.request, "citizen_id", None), graph)
+
+    return May(says or f"citizen:ID:{action} or LEVEL:{action}", needs)
+
+
+ASKS: Final = citizen_may(
+    "read",
+    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3; collective:ID:read",
+    also="apply_feedback",
+    narrows=True,
+)
+"""For what asks a question."""
+
+
 class Says(NamedTuple):
     """In the annotation of a value in the path: what the documents say of it."""
 
     text: str
+
+
+MemoryIdInPath = Annotated[Identifier, Says("Percent-encode special characters; `/` may stay.")]
 
 
 class Called(NamedTuple):
@@ -155,10 +178,11 @@ class Operation(NamedTuple):
     """One operation, at an `address` such as `GET /v1/streams/{stream_id}`: `run` does it.
 
     `run` is described by its own annotations. A `Request` that it takes is the body, or the query of a GET or a
-    DELETE; what stands in braces in the address is taken by its name. `deps`, `now`, `writer` and `may_read` are
-    the open store, the moment, the caller as a writer, and which graphs the caller may read. What else has a
-    default keeps it. The answer is what it returns, or `gives`; `sent` is the class of a response that is no JSON.
-    Its docstring, up to a paragraph that begins with "Raises", describes the operation in the documents.
+    DELETE; what stands in braces in the address is taken by its name. `deps`, `now`, `writer`, `may_read`
+    and `may_override` are the open store, the moment, the caller as a writer, which graphs the caller may read,
+    and for which citizens it speaks. What else has a default keeps it. The answer is what it returns, or its JSON
+    as bytes, which `gives` describes; `sent` is the class of a response that is no JSON. Its docstring, up to a
+    paragraph that begins with "Raises", describes the operation in the documents.
 
     With `notes` the header `Substrate-Notes` lists what was assumed about the request. `call` is the method of the
     clients.

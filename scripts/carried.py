@@ -21,13 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from schemas.errors import Fault
 from substrate.inference.minilm.choice import CANDIDATES
-from substrate.inference.minilm.model_file import build_model, file_name
-from substrate.inference.minilm.weights import (
+from substrate.inference.minilm.model_file import (
     FOLDER,
     PACKAGE,
     TOKENIZER_SHA256,
     ModelFiles,
+    build_model,
     check,
+    file_name,
     files_in,
     installed,
 )

@@ -20,21 +20,13 @@ from typing import Annotated, Any, Final, Literal, TypeAliasType, Union, get_arg
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import TypeIs
 
-from api.request_parsing.addresses import MomentRequest
-from api.request_parsing.pagination import HistoryRequest, LinkListRequest, MemoryListRequest
-from api.routes.operations import AFTER, BEFORE
-from schemas import commands
+from api.routes.operations import OPERATIONS
 from schemas.base import Request
 from schemas.field_names import FieldNames
+from schemas.memory import Level
 from schemas.operation import Operation
 
 WRITTEN: Final = Path(__file__).parents[1] / "api/client/_calls.py"
-BESIDE: Final[tuple[type[Request], ...]] = (
-    commands.Remember, commands.Supersede, commands.Correct, commands.Retract, commands.Resolve, commands.Undo,
-    commands.Relate, commands.SupersedeLink, commands.CorrectLink, commands.Unrelate, commands.ResolveLink,
-    commands.UndoLink, commands.EraseMemory, MomentRequest, HistoryRequest, MemoryListRequest, LinkListRequest,
-)  # fmt: skip
-"""What the methods take that are written by hand."""
 HEAD: Final = '''\
 """The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
 # ruff: noqa: E501
@@ -45,7 +37,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict, Unpack
 
-from api.client.transport import Sender, SyncSender, block_on, collect_command, collect_fields, with_form
+from api.client.transport import (
+    Sender, SyncSender, block_on, collect_command, collect_fields, pop_level, with_form,
+)
 '''
 CHECKED: Final = '''
 type Time = datetime | str
@@ -170,6 +164,15 @@ class Fields:
         self.texts.append("\n".join((f"class {name}({', '.join(bases or ['TypedDict'])}, total=False):", *lines)))
         return name
 
+    def on_level(self, model: type[Request]) -> str:
+        """The name of the fields of a request about one record, with the level of that."""
+        base, name = self.of(model), f"{model.__name__}OnLevelFields"
+        if name not in self.entries:
+            level = type_text(Level, self.imports)
+            self.entries[name] = {**self.entries[base], "level": level}
+            self.texts.append(f"class {name}({base}, total=False):\n    level: {level}")
+        return name
+
     def _bases(self, model: type[Request]) -> Iterator[str]:
         """The fields of its bases; of a base of one request alone those of the bases of that."""
         for base in model.__bases__:
@@ -189,15 +192,17 @@ class Method:
         self.operation, self.whole, self.fields = operation, whole, fields
         self.taken = frozenset(called.takes.model_fields) if called.takes else frozenset()
         self.path = re.findall(r"{(\w+)", operation.path)
-        self.gives = operation.gives or inspect.signature(operation.run, eval_str=True).return_annotation
+        described = inspect.signature(operation.run, eval_str=True)
+        self.gives = operation.gives or described.return_annotation
+        self.on_level = "level" in self.path and described.parameters["level"].annotation is Level
         self.parameters, self.body = self._parameters(), self._body()
 
     def _parameters(self) -> list[str]:
-        given = [name for name in self.path if name not in self.taken and name != "level"]
+        given = [name for name in self.path if name != "level" and not self._is_taken(name)]
         texts = [f"{name}: str" for name in given]
         if self.whole is not None:
             texts[-1] += " | None = None"
-        if "level" in self.path:
+        if "level" in self.path and not self.on_level:
             texts.append('level: Literal["N2", "N3"] = "N2"')
         model, called = self.model, self.operation.call
         if model is None:
@@ -207,7 +212,21 @@ class Method:
             return [*texts, f"{called.positional}: {kind}"]
         if called.takes or not self.is_query:
             texts += [f"request: {self.fields.imports.need(model)} | None = None", "/"]
-        return [*texts, f"**given: Unpack[{self.fields.of(model)}]"]
+        needs_level = self.on_level and not called.takes
+        fields = self.fields.on_level(model) if needs_level else self.fields.of(model)
+        return [*texts, f"**given: Unpack[{fields}]"]
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether a value in the path is a field of what the method takes; the id of a record is its `id`."""
+        return name in self.taken or (self.on_level and "id" in self.taken)
+
+    def _in_path(self, name: str) -> str:
+        """The expression of a value in the path."""
+        if name == "level" and self.on_level:
+            return "pop_level(body)"
+        if not self._is_taken(name):
+            return name
+        return f"body.pop('{name if name in self.taken else 'id'}', None)"
 
     @property
     def is_query(self) -> bool:
@@ -226,16 +245,16 @@ class Method:
         if called.new_id or "command_id" in names:
             key = f', "{called.new_id}"' if called.new_id else ""
             return f"collect_command({value}, given{key})"
-        collected = "given" if value == "None" else f"collect_fields({value}, given)"
+        collected = "given" if value == "None" and not self.on_level else f"collect_fields({value}, given)"
         return f"with_form({collected})" if names >= {"form", "parts"} else collected
 
     def text(self) -> str:
         """The method of the async client."""
         operation, called, imports = self.operation, self.operation.call, self.fields.imports
         gives, returned, body, lines = imports.need(self.gives), self.gives.__name__, self.body, []
-        if body and (self.taken & set(self.path) or isinstance(called.once, str)):
+        values = list(map(self._in_path, self.path))
+        if body and (values != self.path or isinstance(called.once, str)) and "level" not in values:
             lines, body = [f"body = {body}"], "body"
-        values = [f"body.pop('{name}', None)" if name in self.taken else name for name in self.path]
         sent = [gives, f'"{re.sub("{.*?}", "{}", operation.address)}"', *values]
         if body:
             sent.append(f"{'params' if self.is_query else 'body'}={body}")
@@ -283,9 +302,7 @@ def module(operations: Iterable[Operation]) -> str:
         if operation.sent is None and not operation.call.by_hand:
             named[method_name(operation)].append(operation)
     requests = [request_of(same[0]) for same in named.values() if not same[0].call.positional]
-    fields = Fields(imports, {*BESIDE, *filter(None, requests)})
-    for model in BESIDE:
-        fields.of(model)
+    fields = Fields(imports, frozenset(filter(None, requests)))
     methods = [Method(same[0], fields, *same[1:]).text() for same in named.values()]
     blocking = [f"    {name} = block_on(Calls.{name})" for name in named]
     parts = [
@@ -307,4 +324,4 @@ def _formatted(text: str) -> str:
 
 
 if __name__ == "__main__":
-    WRITTEN.write_text(module((*BEFORE, *AFTER)))
+    WRITTEN.write_text(module(OPERATIONS))

@@ -26,7 +26,7 @@ from orchestration import features
 from orchestration.features.registry import FEATURES
 from substrate.cypher import fragments, schema, transaction
 from substrate.cypher.query import Query
-from substrate.store.import_rows import put_lone
+from substrate.store.archive import put_lone
 
 FOLDER: Final = Path(__file__).parents[1] / "tests" / "golden" / "queries"
 WIDTH: Final = 110

@@ -218,10 +218,8 @@ def correct_period(
     valid: Period,
     content: Mapping[str, Any],
 ) -> Change:
-    """Replace the record by one with another valid time and content.
-
-    Raises ValueError when the valid time is empty, or overlaps another record of the identity.
-    """
+    """Replace the record by one with another valid time and content. Raises ValueError when the valid time is
+    empty, or overlaps another record of the identity."""
     if valid.end <= valid.start:
         raise ValueError("invalid_at must lie after valid_at: what ends before it begins never holds")
     _check_free(valid, [other for other in open_records if other is not record])
@@ -232,10 +230,8 @@ def correct_period(
 
 
 def begin(open_records: OpenRecords, record: Record) -> Change:
-    """Open a record over a valid time at which nothing is known of its identity yet.
-
-    Raises ValueError when another record of the identity holds there.
-    """
+    """Open a record over a valid time at which nothing is known of its identity yet. Raises ValueError when
+    another record of the identity holds there."""
     _check_free(record.valid, open_records)
     return Change(record.known.start, (), (OpenedRecord(record, 0, revised=True),))
 

@@ -22,7 +22,7 @@ from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.engine.repair import LogCut
 from substrate.language.text import count_of
-from substrate.store.revoked_keys import read_former_keys
+from substrate.store.api_keys import read_former_keys
 
 app = typer.Typer(add_completion=False)
 

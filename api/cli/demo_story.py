@@ -13,7 +13,7 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import File, FileSet, ParsedFiles
 from orchestration.ingestion.pipeline import ingest_as_happened
 from orchestration.ingestion.storing import Progress, length
 from schemas.errors import NotFound

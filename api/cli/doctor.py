@@ -37,7 +37,7 @@ from substrate.graphs.registry import Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.language.text import count_of
-from substrate.store import archive, reader, unfinished_erasures
+from substrate.store import archive, erasure, reader
 from substrate.store.upkeep import count_unreadable
 
 SLOW_TRIP_MS: Final = 20.0
@@ -163,7 +163,7 @@ def _check_upkeep(settings: Settings) -> Check:
 
 async def _check_erasures(connection: Connection) -> list[Check]:
     """Interrupted erasures: opening the store should have finished them."""
-    left = len(await unfinished_erasures.read_notes(connection))
+    left = len(await erasure.read_notes(connection))
     if not left:
         return []
     remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."

@@ -18,7 +18,7 @@ from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.language.text import count_of
 
 app = typer.Typer(add_completion=False)

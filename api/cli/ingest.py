@@ -18,7 +18,7 @@ from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.file_readers import FilesToRead, read_once
 from orchestration.ingestion.formats import FORMATS
 from orchestration.ingestion.formats.files import names_below, size_of
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened, ingest_atomically, settle
 from orchestration.ingestion.storing import NOBODY, Origin, length
@@ -30,7 +30,7 @@ from schemas.language_model import FactsReport
 from schemas.memory import GraphKey, Level
 from schemas.responses import IngestReport
 from schemas.settings import Settings
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.language.text import count_of
 
 FAULTS_SHOWN = 10

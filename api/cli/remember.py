@@ -20,7 +20,7 @@ from schemas.settings import Settings
 from schemas.temporal import Scope
 from schemas.wave_signal import normalize_relation_type
 from substrate.graphs.names import graph_name
-from substrate.store import records, rows
+from substrate.store import reader, rows
 
 NAME_LENGTH: Final = 80
 app = typer.Typer(add_completion=False)
@@ -134,7 +134,7 @@ async def _says(command: Remember, receipt: WriteReceipt, runtime: Runtime) -> b
     """True when the memory of the receipt holds now with the text of the command."""
     graph = runtime.deps.graph(graph_name(command.graph_key, command.citizen_id))
     scope = Scope.current(await runtime.moment())
-    row = (await records.read_memory(graph, receipt.id or "", scope)).row
+    row = (await reader.read_memory(graph, receipt.id or "", scope)).row
     held = None if row is None else rows.node(row, command.graph_key)
     return held is not None and (held.name, held.description) == (command.name, command.description)
 

@@ -40,7 +40,7 @@ from schemas.settings import (
     UpkeepSettings,
 )
 from schemas.temporal import ALL_KNOWN, Instant, check_digits
-from substrate.engine.loading import Loading
+from substrate.engine.unix_socket import Loading
 from substrate.graphs.names import graph_name
 
 run = run_until_stopped

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict, Unpack
 
-from api.client.transport import Sender, SyncSender, block_on, collect_command, collect_fields, with_form
+from api.client.transport import (
+    Sender,
+    SyncSender,
+    block_on,
+    collect_command,
+    collect_fields,
+    pop_level,
+    with_form,
+)
 from orchestration.features.association.values import Associations, TagWalk
 from orchestration.features.contexts.values import (
     AgentLog,
@@ -37,7 +45,9 @@ from orchestration.features.withholding.values import (
 )
 from schemas.collectives import CollectivePage
 from schemas.commands.base import WriteReceipt
-from schemas.commands.erasure import EraseCitizen, EraseEpisode, ErasureReport
+from schemas.commands.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from schemas.commands.memories import Correct, Remember, Resolve, Retract, Supersede, Undo
 from schemas.intention import (
     EmotionsMatch,
     Filters,
@@ -51,11 +61,21 @@ from schemas.intention import (
     StateBasedRetrieval,
 )
 from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
-from schemas.memory import Level, ResolutionState, Source
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
 from schemas.mind.appetite import Appetite, IntendRequest
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, NotChanged
 from schemas.mind.state import CitizenPage, CitizenState, Drive, EnergySeries, Sense, StateChange, StateHistory
-from schemas.responses import Alive, Intended, Ready, SentIntended, expand_intended
+from schemas.responses import (
+    Alive,
+    Intended,
+    LinkHistory,
+    LinkPage,
+    MemoryHistory,
+    MemoryPage,
+    Ready,
+    SentIntended,
+    expand_intended,
+)
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import StreamAnswer, stream_of
 from schemas.temporal import TemporalMode
@@ -78,216 +98,17 @@ from schemas.wave_signal import Relation, Resonances, Resonate, Weights, WindowI
 type Time = datetime | str
 """A moment: a `datetime`, or a text such as `2025-07-20T14:30:00Z`."""
 type Json = Mapping[str, Any]
-type AnyLevel = Level | Literal["N1", "N2", "N3"]
-type AnyResolutionState = ResolutionState | Literal["resolved", "in_progress", "blocked"]
-type AnySource = Source | Literal["citizen", "tool", "system", "ingestion", "upkeep"]
 type AnyTemporalMode = TemporalMode | Literal["current", "point_in_time", "evolution", "full_history"]
+type AnyLevel = Level | Literal["N1", "N2", "N3"]
 type AnyQueryMode = (
     QueryMode
     | Literal["find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns"]
 )
+type AnySource = Source | Literal["citizen", "tool", "system", "ingestion", "upkeep"]
+type AnyResolutionState = ResolutionState | Literal["resolved", "in_progress", "blocked"]
 
 
 # fmt: off
-class GraphRequestFields(TypedDict, total=False):
-    level: AnyLevel
-    citizen_id: str | None
-    collective: str | None
-
-class CommandFields(GraphRequestFields, total=False):
-    command_id: str | None
-
-class RememberFields(CommandFields, total=False):
-    id: str | None
-    node_type: str
-    name: str
-    description: str
-    valid_at: Time | None
-    invalid_at: Time | None
-    energy: float
-    confidence: float
-    emotion_vector: Mapping[str, float] | None
-    felt_quality: str | None
-    body_sensation: str | None
-    goal: str | None
-    resolution_state: AnyResolutionState | None
-    tags: Sequence[str]
-    buckets: Sequence[str]
-    aliases: Sequence[str]
-    importance: float | None
-    intensity: float | None
-    result: str | None
-    rule: str | None
-    severity: Literal['block', 'warn', 'note'] | None
-    abstraction: Literal['L0', 'L1', 'L2', 'L3'] | None
-    step: Literal['Decision', 'Action', 'Learning', 'Question', 'Courtesy', 'Echo'] | None
-    correction_pattern_id: str | None
-    discovery_energy: float | None
-    source: AnySource
-    episode_id: str | None
-    speaker: str | None
-    about: Sequence[str]
-    restate: bool
-    extra: Json
-    text: str
-    emotions: Mapping[str, float] | None
-
-class ChangeCommandFields(CommandFields, total=False):
-    id: str
-    expected_version: int | None
-    source: AnySource
-
-class StretchCommandFields(ChangeCommandFields, total=False):
-    valid_from: Time | None
-    valid_to: Time | None
-
-class RevisionFields(StretchCommandFields, total=False):
-    node_type: str | None
-    name: str | None
-    description: str | None
-    energy: float | None
-    confidence: float | None
-    emotion_vector: Mapping[str, float] | None
-    felt_quality: str | None
-    body_sensation: str | None
-    goal: str | None
-    resolution_state: AnyResolutionState | None
-    tags: Sequence[str] | None
-    buckets: Sequence[str] | None
-    aliases: Sequence[str] | None
-    importance: float | None
-    intensity: float | None
-    result: str | None
-    rule: str | None
-    severity: Literal['block', 'warn', 'note'] | None
-    abstraction: Literal['L0', 'L1', 'L2', 'L3'] | None
-    step: Literal['Decision', 'Action', 'Learning', 'Question', 'Courtesy', 'Echo'] | None
-    correction_pattern_id: str | None
-    discovery_energy: float | None
-    extra: Json | None
-    text: str | None
-    emotions: Mapping[str, float] | None
-
-class SupersedeFields(RevisionFields, total=False):
-    effective_at: Time | None
-
-class CorrectingFields(StretchCommandFields, total=False):
-    valid_at: Time | None
-    invalid_at: Time | None
-
-class CorrectFields(CorrectingFields, RevisionFields, total=False):
-    pass
-
-class RetractingFields(StretchCommandFields, total=False):
-    effective_at: Time | None
-    reason: Literal['reality_changed', 'discovered_false']
-
-class ResolvingFields(StretchCommandFields, total=False):
-    effective_at: Time | None
-    resolution_state: AnyResolutionState
-    cascade: bool
-
-class UndoingFields(ChangeCommandFields, total=False):
-    undoes: str | None
-    undoes_source: AnySource | None
-    undoes_key: str | None
-
-class RelateFields(CommandFields, total=False):
-    id: str | None
-    source_id: str
-    target_id: str
-    relation_type: str
-    energy: float
-    confidence: float
-    emotion_vector: Mapping[str, float]
-    goal: str
-    mindstate: str
-    energy_transfer_coefficient: float
-    resolution_state: AnyResolutionState
-    formation_trigger: str | None
-    felt_quality: str | None
-    emotion_description: str | None
-    body_sensation: str | None
-    spatial_context: str | None
-    sensory_details: Json | None
-    valid_at: Time | None
-    invalid_at: Time | None
-    source: AnySource
-    episode_id: str | None
-    extra: Json
-    emotions: Mapping[str, float]
-    relation: str
-
-class LinkRevisionFields(StretchCommandFields, total=False):
-    energy: float | None
-    confidence: float | None
-    emotion_vector: Mapping[str, float] | None
-    goal: str | None
-    mindstate: str | None
-    energy_transfer_coefficient: float | None
-    resolution_state: AnyResolutionState | None
-    formation_trigger: str | None
-    felt_quality: str | None
-    emotion_description: str | None
-    body_sensation: str | None
-    spatial_context: str | None
-    sensory_details: Json | None
-    emotions: Mapping[str, float] | None
-
-class SupersedeLinkFields(LinkRevisionFields, total=False):
-    effective_at: Time | None
-
-class CorrectLinkFields(CorrectingFields, LinkRevisionFields, total=False):
-    pass
-
-class EraseMemoryFields(CommandFields, total=False):
-    id: str
-    dry_run: bool
-    also: Sequence[str]
-    with_copies: bool
-
-class AsOfFields(TypedDict, total=False):
-    as_of_time: Time | None
-    known_at: Time | None
-
-class OfCollectiveFields(TypedDict, total=False):
-    collective: str | None
-
-class CitizenRequestFields(OfCollectiveFields, total=False):
-    citizen_id: str | None
-
-class MomentRequestFields(AsOfFields, CitizenRequestFields, total=False):
-    pass
-
-class PagedFields(TypedDict, total=False):
-    limit: int
-    cursor: str | None
-
-class HistoryRequestFields(CitizenRequestFields, PagedFields, total=False):
-    known_at: Time | None
-
-class ListRequestFields(MomentRequestFields, PagedFields, total=False):
-    level: AnyLevel
-    source: AnySource | None
-    key_id: str | None
-
-class MemoryListRequestFields(ListRequestFields, total=False):
-    node_types: Sequence[str]
-    tags: Sequence[str]
-    buckets: Sequence[str]
-    speakers: Sequence[str]
-    episodes: Sequence[str]
-    sources: Sequence[AnySource]
-    valid_from: Time | None
-    valid_to: Time | None
-    node_type: str | None
-    tag: str | None
-    bucket: str | None
-
-class LinkListRequestFields(ListRequestFields, total=False):
-    relation_type: str | None
-    relation: str | None
-
 class PluralFields(TypedDict, total=False):
     plurality: Plurality | Json | None
 
@@ -379,6 +200,11 @@ class ResonateFields(PluralFields, FilteredFields, AsksGraphsFields, total=False
     rerank: Rerank | None
     query: str | None
 
+class GraphRequestFields(TypedDict, total=False):
+    level: AnyLevel
+    citizen_id: str | None
+    collective: str | None
+
 class QuarantineChangeFields(GraphRequestFields, total=False):
     by: AnySource
 
@@ -434,6 +260,10 @@ class WriteContextFields(TypedDict, total=False):
     source: AnySource
     restate: bool
     text: str
+
+class PagedFields(TypedDict, total=False):
+    limit: int
+    cursor: str | None
 
 class AgentLogQueryFields(PagedFields, total=False):
     context_id: str | None
@@ -495,6 +325,9 @@ class IntendRequestFields(AppetiteRequestFields, total=False):
     form: Form
     parts: Sequence[Part] | None
 
+class OfCollectiveFields(TypedDict, total=False):
+    collective: str | None
+
 class ShareFields(TypedDict, total=False):
     command_id: str | None
     citizen_id: str
@@ -552,6 +385,10 @@ class TagWalkFields(PluralFields, FilteredFields, AsksGraphsFields, total=False)
     query_levels: Sequence[AnyLevel]
     query: str
 
+class AsOfFields(TypedDict, total=False):
+    as_of_time: Time | None
+    known_at: Time | None
+
 class WhoIsFields(AsOfFields, total=False):
     limit: int
     cursor: str | None
@@ -564,6 +401,195 @@ class BetweenFields(TypedDict, total=False):
     from_time: Time
     to_time: Time | None
     known_at: Time | None
+
+class CommandFields(GraphRequestFields, total=False):
+    command_id: str | None
+
+class RememberFields(CommandFields, total=False):
+    id: str | None
+    node_type: str
+    name: str
+    description: str
+    valid_at: Time | None
+    invalid_at: Time | None
+    energy: float
+    confidence: float
+    emotion_vector: Mapping[str, float] | None
+    felt_quality: str | None
+    body_sensation: str | None
+    goal: str | None
+    resolution_state: AnyResolutionState | None
+    tags: Sequence[str]
+    buckets: Sequence[str]
+    aliases: Sequence[str]
+    importance: float | None
+    intensity: float | None
+    result: str | None
+    rule: str | None
+    severity: Literal['block', 'warn', 'note'] | None
+    abstraction: Literal['L0', 'L1', 'L2', 'L3'] | None
+    step: Literal['Decision', 'Action', 'Learning', 'Question', 'Courtesy', 'Echo'] | None
+    correction_pattern_id: str | None
+    discovery_energy: float | None
+    source: AnySource
+    episode_id: str | None
+    speaker: str | None
+    about: Sequence[str]
+    restate: bool
+    extra: Json
+    text: str
+    emotions: Mapping[str, float] | None
+
+class CitizenRequestFields(OfCollectiveFields, total=False):
+    citizen_id: str | None
+
+class MomentRequestFields(AsOfFields, CitizenRequestFields, total=False):
+    pass
+
+class ListRequestFields(MomentRequestFields, PagedFields, total=False):
+    level: AnyLevel
+    source: AnySource | None
+    key_id: str | None
+
+class MemoryListRequestFields(ListRequestFields, total=False):
+    node_types: Sequence[str]
+    tags: Sequence[str]
+    buckets: Sequence[str]
+    speakers: Sequence[str]
+    episodes: Sequence[str]
+    sources: Sequence[AnySource]
+    valid_from: Time | None
+    valid_to: Time | None
+    node_type: str | None
+    tag: str | None
+    bucket: str | None
+
+class HistoryRequestFields(CitizenRequestFields, PagedFields, total=False):
+    known_at: Time | None
+
+class HistoryRequestOnLevelFields(HistoryRequestFields, total=False):
+    level: AnyLevel
+
+class MomentRequestOnLevelFields(MomentRequestFields, total=False):
+    level: AnyLevel
+
+class ChangeCommandFields(CommandFields, total=False):
+    id: str
+    expected_version: int | None
+    source: AnySource
+
+class StretchCommandFields(ChangeCommandFields, total=False):
+    valid_from: Time | None
+    valid_to: Time | None
+
+class RevisionFields(StretchCommandFields, total=False):
+    node_type: str | None
+    name: str | None
+    description: str | None
+    energy: float | None
+    confidence: float | None
+    emotion_vector: Mapping[str, float] | None
+    felt_quality: str | None
+    body_sensation: str | None
+    goal: str | None
+    resolution_state: AnyResolutionState | None
+    tags: Sequence[str] | None
+    buckets: Sequence[str] | None
+    aliases: Sequence[str] | None
+    importance: float | None
+    intensity: float | None
+    result: str | None
+    rule: str | None
+    severity: Literal['block', 'warn', 'note'] | None
+    abstraction: Literal['L0', 'L1', 'L2', 'L3'] | None
+    step: Literal['Decision', 'Action', 'Learning', 'Question', 'Courtesy', 'Echo'] | None
+    correction_pattern_id: str | None
+    discovery_energy: float | None
+    extra: Json | None
+    text: str | None
+    emotions: Mapping[str, float] | None
+
+class SupersedeFields(RevisionFields, total=False):
+    effective_at: Time | None
+
+class CorrectingFields(StretchCommandFields, total=False):
+    valid_at: Time | None
+    invalid_at: Time | None
+
+class CorrectFields(CorrectingFields, RevisionFields, total=False):
+    pass
+
+class RetractingFields(StretchCommandFields, total=False):
+    effective_at: Time | None
+    reason: Literal['reality_changed', 'discovered_false']
+
+class ResolvingFields(StretchCommandFields, total=False):
+    effective_at: Time | None
+    resolution_state: AnyResolutionState
+    cascade: bool
+
+class UndoingFields(ChangeCommandFields, total=False):
+    undoes: str | None
+    undoes_source: AnySource | None
+    undoes_key: str | None
+
+class EraseMemoryFields(CommandFields, total=False):
+    id: str
+    dry_run: bool
+    also: Sequence[str]
+    with_copies: bool
+
+class RelateFields(CommandFields, total=False):
+    id: str | None
+    source_id: str
+    target_id: str
+    relation_type: str
+    energy: float
+    confidence: float
+    emotion_vector: Mapping[str, float]
+    goal: str
+    mindstate: str
+    energy_transfer_coefficient: float
+    resolution_state: AnyResolutionState
+    formation_trigger: str | None
+    felt_quality: str | None
+    emotion_description: str | None
+    body_sensation: str | None
+    spatial_context: str | None
+    sensory_details: Json | None
+    valid_at: Time | None
+    invalid_at: Time | None
+    source: AnySource
+    episode_id: str | None
+    extra: Json
+    emotions: Mapping[str, float]
+    relation: str
+
+class LinkListRequestFields(ListRequestFields, total=False):
+    relation_type: str | None
+    relation: str | None
+
+class LinkRevisionFields(StretchCommandFields, total=False):
+    energy: float | None
+    confidence: float | None
+    emotion_vector: Mapping[str, float] | None
+    goal: str | None
+    mindstate: str | None
+    energy_transfer_coefficient: float | None
+    resolution_state: AnyResolutionState | None
+    formation_trigger: str | None
+    felt_quality: str | None
+    emotion_description: str | None
+    body_sensation: str | None
+    spatial_context: str | None
+    sensory_details: Json | None
+    emotions: Mapping[str, float] | None
+
+class SupersedeLinkFields(LinkRevisionFields, total=False):
+    effective_at: Time | None
+
+class CorrectLinkFields(CorrectingFields, LinkRevisionFields, total=False):
+    pass
 
 class ReceiptRequestFields(CitizenRequestFields, total=False):
     level: AnyLevel | None
@@ -911,6 +937,146 @@ class Calls(Sender):
         """What changed in the citizen between `from_time` and `to_time`, which is now if it is left out."""
         return await self._call(IdentityDiff, "GET /v1/citizens/{}/identity/diff", citizen_id, params=given)
 
+    async def remember(self, request: Remember | None = None, /, **given: Unpack[RememberFields]) -> WriteReceipt:
+        """Store one memory."""
+        return await self._call(WriteReceipt, "POST /v1/memories", body=collect_command(request, given))
+
+    async def list_memories(self, **given: Unpack[MemoryListRequestFields]) -> MemoryPage:
+        """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
+        return await self._call(MemoryPage, "GET /v1/memories", params=given)
+
+    async def history(self, memory_id: str, **given: Unpack[HistoryRequestOnLevelFields]) -> MemoryHistory:
+        """All records of the memory in the order they became known; with `limit` or `cursor` one page."""
+        body = collect_fields(None, given)
+        return await self._call(
+            MemoryHistory,
+            "GET /v1/memories/{}/{}/history",
+            pop_level(body),
+            memory_id,
+            params=body,
+            pages="records",
+        )
+
+    async def get(self, memory_id: str, **given: Unpack[MomentRequestOnLevelFields]) -> ConsciousnessNode:
+        """The memory as it is now, or at `as_of_time` as known at `known_at`."""
+        body = collect_fields(None, given)
+        return await self._call(
+            ConsciousnessNode, "GET /v1/memories/{}/{}", pop_level(body), memory_id, params=body
+        )
+
+    async def supersede(
+        self, request: Supersede | None = None, /, **given: Unpack[SupersedeFields]
+    ) -> WriteReceipt:
+        """The world changed: the old content ends at `effective_at`, the new begins there."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/memories/{}/{}/supersede", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def correct(self, request: Correct | None = None, /, **given: Unpack[CorrectFields]) -> WriteReceipt:
+        """We were wrong: the corrected content holds over the same valid time."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/memories/{}/{}/correct", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def retract(self, request: Retract | None = None, /, **given: Unpack[RetractingFields]) -> WriteReceipt:
+        """The memory no longer holds from `effective_at` on; without `effective_at` it never held."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/memories/{}/{}/retract", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def resolve(self, request: Resolve | None = None, /, **given: Unpack[ResolvingFields]) -> WriteReceipt:
+        """Set the resolution state of a memory: resolved, unless another state is named."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/memories/{}/{}/resolve", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def undo(self, request: Undo | None = None, /, **given: Unpack[UndoingFields]) -> WriteReceipt:
+        """Revert the last change by new records; the mistake stays visible in the past."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/memories/{}/{}/undo", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def erase_memory(
+        self, request: EraseMemory | None = None, /, **given: Unpack[EraseMemoryFields]
+    ) -> ErasureReport:
+        """Remove the memory for good, from the past too. This cannot be undone."""
+        body = collect_command(request, given)
+        return await self._call(
+            ErasureReport, "POST /v1/memories/{}/{}/erase", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def relate(self, request: Relate | None = None, /, **given: Unpack[RelateFields]) -> WriteReceipt:
+        """Store one link between two memories."""
+        return await self._call(WriteReceipt, "POST /v1/links", body=collect_command(request, given))
+
+    async def list_links(self, **given: Unpack[LinkListRequestFields]) -> LinkPage:
+        """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
+        return await self._call(LinkPage, "GET /v1/links", params=given)
+
+    async def link_history(self, link_id: str, **given: Unpack[HistoryRequestOnLevelFields]) -> LinkHistory:
+        """All records of the link in the order they became known; with `limit` or `cursor` one page."""
+        body = collect_fields(None, given)
+        return await self._call(
+            LinkHistory, "GET /v1/links/{}/{}/history", pop_level(body), link_id, params=body, pages="records"
+        )
+
+    async def get_link(
+        self, link_id: str, **given: Unpack[MomentRequestOnLevelFields]
+    ) -> ConsciousnessRelationship:
+        """The link as it is now, or at `as_of_time` as known at `known_at`."""
+        body = collect_fields(None, given)
+        return await self._call(
+            ConsciousnessRelationship, "GET /v1/links/{}/{}", pop_level(body), link_id, params=body
+        )
+
+    async def supersede_link(
+        self, request: SupersedeLink | None = None, /, **given: Unpack[SupersedeLinkFields]
+    ) -> WriteReceipt:
+        """The world changed: the old metadata end at `effective_at`, the new begin there."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/links/{}/{}/supersede", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def correct_link(
+        self, request: CorrectLink | None = None, /, **given: Unpack[CorrectLinkFields]
+    ) -> WriteReceipt:
+        """We were wrong: the corrected metadata hold over the same valid time."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/links/{}/{}/correct", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def unrelate(
+        self, request: Unrelate | None = None, /, **given: Unpack[RetractingFields]
+    ) -> WriteReceipt:
+        """The link no longer holds from `effective_at` on; without `effective_at` it never held."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/links/{}/{}/retract", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def resolve_link(
+        self, request: ResolveLink | None = None, /, **given: Unpack[ResolvingFields]
+    ) -> WriteReceipt:
+        """Set the resolution state of a link: resolved, unless another state is named."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/links/{}/{}/resolve", pop_level(body), body.pop("id", None), body=body
+        )
+
+    async def undo_link(self, request: UndoLink | None = None, /, **given: Unpack[UndoingFields]) -> WriteReceipt:
+        """Revert the last change by new records; the mistake stays visible in the past."""
+        body = collect_command(request, given)
+        return await self._call(
+            WriteReceipt, "POST /v1/links/{}/{}/undo", pop_level(body), body.pop("id", None), body=body
+        )
+
     async def receipt(self, command_id: str, **given: Unpack[ReceiptRequestFields]) -> WriteReceipt:
         """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
         return await self._call(WriteReceipt, "GET /v1/receipts/{}", command_id, params=given)
@@ -1083,6 +1249,25 @@ class SyncCalls(SyncSender):
     identity = block_on(Calls.identity)
     dissonances = block_on(Calls.dissonances)
     identity_diff = block_on(Calls.identity_diff)
+    remember = block_on(Calls.remember)
+    list_memories = block_on(Calls.list_memories)
+    history = block_on(Calls.history)
+    get = block_on(Calls.get)
+    supersede = block_on(Calls.supersede)
+    correct = block_on(Calls.correct)
+    retract = block_on(Calls.retract)
+    resolve = block_on(Calls.resolve)
+    undo = block_on(Calls.undo)
+    erase_memory = block_on(Calls.erase_memory)
+    relate = block_on(Calls.relate)
+    list_links = block_on(Calls.list_links)
+    link_history = block_on(Calls.link_history)
+    get_link = block_on(Calls.get_link)
+    supersede_link = block_on(Calls.supersede_link)
+    correct_link = block_on(Calls.correct_link)
+    unrelate = block_on(Calls.unrelate)
+    resolve_link = block_on(Calls.resolve_link)
+    undo_link = block_on(Calls.undo_link)
     receipt = block_on(Calls.receipt)
     erase_episode = block_on(Calls.erase_episode)
     list_citizens = block_on(Calls.list_citizens)

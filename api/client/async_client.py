@@ -12,57 +12,22 @@ from typing import Any, Final, Self, Unpack
 import httpx
 from starlette.types import ASGIApp
 
-from api.client import _calls as fields
 from api.client._calls import Calls
 from api.client.conversations import ConversationCalls, LevelFields
 from api.client.transport import (
     ATTEMPTS,
     Call,
     ModelOrFields,
-    collect_command,
     collect_commands,
-    pop_path,
     read_connection,
 )
-from schemas.commands import (
-    Command,
-    Correct,
-    CorrectLink,
-    EraseMemory,
-    ErasureReport,
-    Relate,
-    Remember,
-    Resolve,
-    ResolveLink,
-    Retract,
-    Supersede,
-    SupersedeLink,
-    Undo,
-    UndoLink,
-    Unrelate,
-    WriteReceipt,
-)
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.responses import (
-    LinkHistory,
-    LinkPage,
-    MemoryHistory,
-    MemoryPage,
-    ReceiptList,
-)
+from schemas.commands import Command
+from schemas.responses import ReceiptList
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 from schemas.validation import ValidationResult
 
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
-
-
-class RecordFields(fields.MomentRequestFields, LevelFields, total=False):
-    """Where a record is read, and at which moment."""
-
-
-class HistoryFields(fields.HistoryRequestFields, LevelFields, total=False):
-    """Where a history is read, and which page of it."""
 
 
 class AsyncSubstrate(ConversationCalls, Calls):
@@ -115,106 +80,6 @@ class AsyncSubstrate(ConversationCalls, Calls):
         client._attempts = attempts
         return client
 
-    async def remember(
-        self, command: Remember | None = None, /, **given: Unpack[fields.RememberFields]
-    ) -> WriteReceipt:
-        """Store one memory."""
-        return await self._request(WriteReceipt, Call("POST", "/v1/memories", collect_command(command, given)))
-
-    async def supersede(
-        self, command: Supersede | None = None, /, **given: Unpack[fields.SupersedeFields]
-    ) -> WriteReceipt:
-        """The world changed: the old content ends at `effective_at`, the new begins there."""
-        return await self._send_change("memories/supersede", collect_command(command, given))
-
-    async def correct(
-        self, command: Correct | None = None, /, **given: Unpack[fields.CorrectFields]
-    ) -> WriteReceipt:
-        """We were wrong: the corrected content holds over the same valid time."""
-        return await self._send_change("memories/correct", collect_command(command, given))
-
-    async def retract(
-        self, command: Retract | None = None, /, **given: Unpack[fields.RetractingFields]
-    ) -> WriteReceipt:
-        """The memory no longer holds from `effective_at` on; without `effective_at` it never held."""
-        return await self._send_change("memories/retract", collect_command(command, given))
-
-    async def resolve(
-        self, command: Resolve | None = None, /, **given: Unpack[fields.ResolvingFields]
-    ) -> WriteReceipt:
-        """Set the resolution state of a memory: resolved, unless another state is named."""
-        return await self._send_change("memories/resolve", collect_command(command, given))
-
-    async def undo(self, command: Undo | None = None, /, **given: Unpack[fields.UndoingFields]) -> WriteReceipt:
-        """Revert the last change by new records; the mistake stays visible in the past."""
-        return await self._send_change("memories/undo", collect_command(command, given))
-
-    async def get(self, memory_id: str, /, **where: Unpack[RecordFields]) -> ConsciousnessNode:
-        """The memory as it is now, or at `as_of_time` as known at `known_at`."""
-        params = {**where, "id": memory_id}
-        return await self._request(ConsciousnessNode, Call("GET", pop_path("memories", params), params=params))
-
-    async def history(self, memory_id: str, /, **page: Unpack[HistoryFields]) -> MemoryHistory:
-        """All records of the memory in the order they became known; with `limit` or `cursor` one page."""
-        params = {**page, "id": memory_id}
-        call = Call("GET", f"{pop_path('memories', params)}/history", params=params)
-        return await self._request_all_pages(MemoryHistory, call, "records")
-
-    async def list_memories(self, /, **filters: Unpack[fields.MemoryListRequestFields]) -> MemoryPage:
-        """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
-        return await self._request(MemoryPage, Call("GET", "/v1/memories", params=filters))
-
-    async def relate(self, command: Relate | None = None, /, **given: Unpack[fields.RelateFields]) -> WriteReceipt:
-        """Store one link between two memories."""
-        return await self._request(WriteReceipt, Call("POST", "/v1/links", collect_command(command, given)))
-
-    async def supersede_link(
-        self, command: SupersedeLink | None = None, /, **given: Unpack[fields.SupersedeLinkFields]
-    ) -> WriteReceipt:
-        """The world changed: the old metadata end at `effective_at`, the new begin there."""
-        return await self._send_change("links/supersede", collect_command(command, given))
-
-    async def correct_link(
-        self, command: CorrectLink | None = None, /, **given: Unpack[fields.CorrectLinkFields]
-    ) -> WriteReceipt:
-        """We were wrong: the corrected metadata hold over the same valid time."""
-        return await self._send_change("links/correct", collect_command(command, given))
-
-    async def unrelate(
-        self, command: Unrelate | None = None, /, **given: Unpack[fields.RetractingFields]
-    ) -> WriteReceipt:
-        """The link no longer holds from `effective_at` on; without `effective_at` it never held."""
-        return await self._send_change("links/retract", collect_command(command, given))
-
-    async def resolve_link(
-        self, command: ResolveLink | None = None, /, **given: Unpack[fields.ResolvingFields]
-    ) -> WriteReceipt:
-        """Set the resolution state of a link: resolved, unless another state is named."""
-        return await self._send_change("links/resolve", collect_command(command, given))
-
-    async def undo_link(
-        self, command: UndoLink | None = None, /, **given: Unpack[fields.UndoingFields]
-    ) -> WriteReceipt:
-        """Revert the last change by new records; the mistake stays visible in the past."""
-        return await self._send_change("links/undo", collect_command(command, given))
-
-    async def get_link(self, link_id: str, /, **where: Unpack[RecordFields]) -> ConsciousnessRelationship:
-        """The link as it is now, or at `as_of_time` as known at `known_at`."""
-        params = {**where, "id": link_id}
-        return await self._request(
-            ConsciousnessRelationship, Call("GET", pop_path("links", params), params=params)
-        )
-
-    async def link_history(self, link_id: str, /, **page: Unpack[HistoryFields]) -> LinkHistory:
-        """All records of the link in the order they became known; with `limit` or `cursor` one page."""
-        params = {**page, "id": link_id}
-        call = Call("GET", f"{pop_path('links', params)}/history", params=params)
-        return await self._request_all_pages(LinkHistory, call, "records")
-
-    async def list_links(self, /, **filters: Unpack[fields.LinkListRequestFields]) -> LinkPage:
-        """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
-        return await self._request(LinkPage, Call("GET", "/v1/links", params=filters))
-
     async def apply(self, commands: Sequence[Command | ModelOrFields], *, atomic: bool = False) -> ReceiptList:
         """Apply up to 1000 commands in order; each is stored or refused on its own.
 
@@ -223,13 +88,6 @@ class AsyncSubstrate(ConversationCalls, Calls):
         """
         params = {"atomic": "true"} if atomic else {}
         return await self._request(ReceiptList, Call("POST", "/v1/commands", collect_commands(commands), params))
-
-    async def erase_memory(
-        self, command: EraseMemory | None = None, /, **given: Unpack[fields.EraseMemoryFields]
-    ) -> ErasureReport:
-        """Remove the memory for good, from the past too. This cannot be undone."""
-        body = collect_command(command, given)
-        return await self._request(ErasureReport, Call("POST", f"{pop_path('memories', body)}/erase", body))
 
     async def validate_link(self, link: Mapping[str, Any]) -> ValidationResult:
         """Errors, warnings and completeness of a link's metadata; stores nothing."""

@@ -22,7 +22,6 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
-from schemas.commands import WriteReceipt
 from schemas.errors import (
     Conflict,
     Fault,
@@ -129,11 +128,6 @@ class Sender:
         if degraded:
             joined["degraded"] = tuple(degraded)
         return page.model_copy(update=joined)
-
-    async def _send_change(self, route: str, fields: dict[str, Any]) -> WriteReceipt:
-        """Send a change of the memory or link that the fields name. `route`: such as `memories/correct`."""
-        noun, _, change = route.partition("/")
-        return await self._request(WriteReceipt, Call("POST", f"{pop_path(noun, fields)}/{change}", fields))
 
     async def _send_once(self, call: Call) -> httpx.Response:
         body = None if call.body is None else _to_json(call.body)
@@ -248,13 +242,9 @@ def _read_kind(command: ModelOrFields) -> dict[str, Any]:
     return {} if kind is None else {"command": kind}
 
 
-def pop_path(noun: str, fields: dict[str, Any]) -> str:
-    """The path of a memory or link; removes `level` and `id` from the fields.
-
-    The level is N1 unless it is given, or N2 where a collective is.
-    """
-    level = fields.pop("level", "N1" if fields.get("collective") is None else "N2")
-    return f"/v1/{noun}/{quote_segment(level)}/{quote_segment(fields.pop('id', None))}"
+def pop_level(fields: dict[str, Any]) -> object:
+    """The level of a record, removed from its fields: N1 unless it is given, or N2 where a collective is."""
+    return fields.pop("level", "N1" if fields.get("collective") is None else "N2")
 
 
 def quote_segment(name: object) -> str:

@@ -15,7 +15,7 @@ from api.mcp.arguments import (
     Arguments,
     CitizenArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.contexts.flow import read_agent_log, write_context
 from orchestration.features.contexts.values import (
@@ -144,22 +144,13 @@ class ContextValues(Frozen):
         return cls(id=receipt.context_id, warnings=receipt.warnings)
 
 
-async def call_write_context(client: AsyncSubstrate, given: ContextArguments) -> ToolAnswer:
+@tool("Write what happened", read_only=False, extra=True)
+async def call_write_context(client: AsyncSubstrate, given: ContextArguments) -> ToolAnswer[ContextValues]:
+    """Write an episode with names, edges, feeling and result; it is stored as a whole."""
     receipt = await client.write_context(**fields_of(given))
     said = "written before as" if receipt.duplicate else "written as"
     text = "\n".join((f"{said} {receipt.context_id}", *map(one_line, receipt.warnings)))
     return ToolAnswer(fence(text), ContextValues.of(receipt))
 
 
-TOOLS: Final = (
-    Tool(
-        "write_context",
-        "Write what happened",
-        "Write an episode with names, edges, feeling and result; it is stored as a whole.",
-        ContextArguments,
-        ContextValues,
-        call_write_context,
-        read_only=False,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_write_context,)

@@ -17,9 +17,8 @@ from api.mcp.arguments import (
     CitizenArgument,
     KnownAtArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of
-from orchestration.features.feedback.flow import tell
-from orchestration.features.feedback.kept import list_feedback, take_back
+from api.mcp.tool import ToolAnswer, fields_of, tool
+from orchestration.features.feedback.flow import list_feedback, take_back, tell
 from schemas.base import (
     AtMost,
     Frozen,
@@ -152,20 +151,11 @@ class FeedbackValues(Frozen):
         return cls(**told.model_dump(include=set(cls.model_fields)))
 
 
-async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer:
+@tool("Say what helped", read_only=False, extra=True)
+async def call_feedback(client: AsyncSubstrate, given: FeedbackArguments) -> ToolAnswer[FeedbackValues]:
+    """Say which memories answered a question, which were wrong, what did not change: later answers go by it."""
     told = await client.tell_feedback(given.citizen_id, **fields_of(given, "citizen_id"))
     return ToolAnswer(f"kept as {told.feedback_id}", FeedbackValues.of(told))
 
 
-TOOLS: Final = (
-    Tool(
-        "feedback",
-        "Say what helped",
-        "Say which memories answered a question, which were wrong, what did not change: later answers go by it.",
-        FeedbackArguments,
-        FeedbackValues,
-        call_feedback,
-        read_only=False,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_feedback,)

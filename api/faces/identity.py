@@ -20,10 +20,9 @@ from api.mcp.arguments import (
     CitizenArgument,
     KnownAtArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, times_of
+from api.mcp.tool import ToolAnswer, times_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.identity.declared_self import introduce
-from orchestration.features.identity.flow import read_identity, read_identity_diff
+from orchestration.features.identity.flow import introduce, read_identity, read_identity_diff
 from orchestration.features.identity.values import AttachedRule, Between, Identity, IdentityDiff, WhoIs
 from schemas.base import (
     Frozen,
@@ -222,7 +221,9 @@ class IdentityValues(Noticed):
         )
 
 
-async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
+@tool("Who a citizen is")
+async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer[IdentityValues]:
+    """Show who a citizen is, or was: the entities that most of its memories point to, and its state."""
     citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
     introduced = introduce(citizen)
     lines = [] if introduced is None else [one_line(introduced)]
@@ -240,13 +241,4 @@ async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> Too
     )
 
 
-TOOLS: Final = (
-    Tool(
-        "identity",
-        "Who a citizen is",
-        "Show who a citizen is, or was: the entities that most of its memories point to, and its state.",
-        IdentityArguments,
-        IdentityValues,
-        call_identity,
-    ),
-)
+TOOLS: Final = (call_identity,)

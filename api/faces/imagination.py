@@ -16,10 +16,10 @@ from api.mcp.arguments import (
     Arguments,
     CitizenArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.imagination.flow import imagine as imagine_now
-from orchestration.features.imagination.predictions import read_calibration
+from orchestration.features.imagination.flow import read_calibration
 from orchestration.features.imagination.values import Calibration, Imagination, Imagine
 from schemas.base import (
     AtMost,
@@ -125,20 +125,11 @@ def _shares(shares: dict[str, float]) -> str:
     return one_line(", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
 
 
-async def call_imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer:
+@tool("Imagine an outcome", read_only=False, extra=True)
+async def call_imagine(client: AsyncSubstrate, given: ImagineArguments) -> ToolAnswer[ImagineValues]:
+    """Say what came of an action before."""
     told = await client.imagine(**fields_of(given))
     return ToolAnswer(fence(imagination_text(told)), ImagineValues.of(told))
 
 
-TOOLS: Final = (
-    Tool(
-        "imagine",
-        "Imagine an outcome",
-        "Say what came of an action before.",
-        ImagineArguments,
-        ImagineValues,
-        call_imagine,
-        read_only=False,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_imagine,)

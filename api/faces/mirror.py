@@ -12,9 +12,16 @@ from rich.text import Text
 from api.cli import options, support
 from api.cli.program import EXIT_CONFLICT
 from api.runtime.runtime import Runtime
+from orchestration.features.mirror.flow import (
+    MirrorEdits,
+    MirrorReport,
+    apply_edits,
+    read_edits,
+    take_snapshot,
+    update_mirror,
+    write_mirror,
+)
 from orchestration.features.mirror.layout import MirrorOf
-from orchestration.features.mirror.reader import MirrorEdits, apply_edits, read_edits
-from orchestration.features.mirror.writer import MirrorReport, take_snapshot, update_mirror, write_mirror
 from schemas.errors import NotFound
 from schemas.memory import Level
 from schemas.settings import Settings

@@ -16,7 +16,7 @@ from api.mcp.arguments import (
     Arguments,
     CitizenArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
 from orchestration.features.rules import flow as rule_checks
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
@@ -161,21 +161,12 @@ class VerdictValues(Noticed):
         return "\n".join((one_line(f"{self.verdict}: {self.why}"), *(rule.line() for rule in self.rules)))
 
 
-async def call_check_rules(client: AsyncSubstrate, given: CheckRulesArguments) -> ToolAnswer:
+@tool("Check an action", read_only=False, extra=True)
+async def call_check_rules(client: AsyncSubstrate, given: CheckRulesArguments) -> ToolAnswer[VerdictValues]:
+    """Ask before you act: allow, warn, block, or unchecked (no permission), by the citizen's rules."""
     verdict = await client.check_rules(**fields_of(given))
     values = VerdictValues.of(verdict)
     return ToolAnswer(fence(values.text()), values)
 
 
-TOOLS: Final = (
-    Tool(
-        "check_rules",
-        "Check an action",
-        "Ask before you act: allow, warn, block, or unchecked (no permission), by the citizen's rules.",
-        CheckRulesArguments,
-        VerdictValues,
-        call_check_rules,
-        read_only=False,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_check_rules,)

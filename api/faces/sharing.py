@@ -15,11 +15,11 @@ from api.mcp.arguments import (
     Arguments,
     CitizenArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.sharing import contests
+from orchestration.features.sharing import flow as contests
 from orchestration.features.sharing import flow as sharing
-from orchestration.features.sharing.contests import list_contested
+from orchestration.features.sharing.flow import list_contested
 from orchestration.features.sharing.values import (
     ContestedPage,
     ContestedQuery,
@@ -174,37 +174,20 @@ class ContestValues(Frozen):
         return cls(statement_id=str(receipt.id))
 
 
-async def call_share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer:
+@tool("Share a memory", read_only=False, extra=True)
+async def call_share(client: AsyncSubstrate, given: ShareArguments) -> ToolAnswer[SharedValues]:
+    """Copy a memory to a shared level, where others see it; again, to update the copy."""
     shared = await client.share(**fields_of(given))
     against = [one_line(f"contested by {each.by or 'somebody'}: {each.reason}") for each in shared.contested]
     text = "\n".join((f"{shared.status} as {shared.id}, {len(shared.links)} links", *against))
     return ToolAnswer(fence(text), SharedValues.of(shared))
 
 
-async def call_contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer:
+@tool("Contest a memory", read_only=False, extra=True)
+async def call_contest(client: AsyncSubstrate, given: ContestArguments) -> ToolAnswer[ContestValues]:
+    """Say that another's shared memory is wrong."""
     receipt = await client.contest(**fields_of(given))
     return ToolAnswer(f"contested as {receipt.id}", ContestValues.of(receipt))
 
 
-TOOLS: Final = (
-    Tool(
-        "share",
-        "Share a memory",
-        "Copy a memory to a shared level, where others see it; again, to update the copy.",
-        ShareArguments,
-        SharedValues,
-        call_share,
-        read_only=False,
-        extra=True,
-    ),
-    Tool(
-        "contest",
-        "Contest a memory",
-        "Say that another's shared memory is wrong.",
-        ContestArguments,
-        ContestValues,
-        call_contest,
-        read_only=False,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_share, call_contest)

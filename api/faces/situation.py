@@ -18,7 +18,7 @@ from api.mcp.arguments import (
     CitizenArgument,
     MaxTokensArgument,
 )
-from api.mcp.tool import Tool, ToolAnswer, fields_of
+from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, visible
 from orchestration.features.situation.flow import read_situation
 from orchestration.features.situation.values import MAX_SITUATION_TOKENS, MOST_STIMULI, Situation, SituationRequest
@@ -96,19 +96,11 @@ class SituationValues(Noticed):
         )
 
 
-async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer:
+@tool("Begin a cycle", extra=True)
+async def call_situation(client: AsyncSubstrate, given: SituationArguments) -> ToolAnswer[SituationValues]:
+    """Read where a citizen stands: state, what to answer to, working memory, rules, what changed."""
     found = await client.situation(given.citizen_id, **fields_of(given, "citizen_id"))
     return ToolAnswer(fence(found.text), SituationValues.of(found))
 
 
-TOOLS: Final = (
-    Tool(
-        "situation",
-        "Begin a cycle",
-        "Read where a citizen stands: state, what to answer to, working memory, rules, what changed.",
-        SituationArguments,
-        SituationValues,
-        call_situation,
-        extra=True,
-    ),
-)
+TOOLS: Final = (call_situation,)

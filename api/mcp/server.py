@@ -123,7 +123,7 @@ class _Handlers:
 
     async def _read_focus(self, context: Context, citizen_id: str) -> str:
         arguments = self._scope_of(context).complete({"citizen_id": citizen_id})
-        return (await wake(await self._client_of(context), _parse_arguments(WakeArguments, arguments))).text
+        return (await wake.call(await self._client_of(context), _parse_arguments(WakeArguments, arguments))).text
 
 
 def _describe_tool(tool: Tool, scope: CitizenScope) -> types.Tool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, get_args
 
 from api.client import AsyncSubstrate
 from api.client._calls import AsOfFields
@@ -25,11 +26,11 @@ class Timed(Protocol):
     def known_at(self) -> datetime | str | None: ...
 
 
-class ToolAnswer(NamedTuple):
+class ToolAnswer[Values: Frozen](NamedTuple):
     """An answer: text for a model, values for a program."""
 
     text: str
-    values: Frozen
+    values: Values
 
 
 class Tool(NamedTuple):
@@ -40,10 +41,24 @@ class Tool(NamedTuple):
     description: str
     arguments: type[Arguments]
     answer: type[Frozen]
-    call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
+    call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer[Any]]]
     read_only: bool = True
     destructive: bool = False
     extra: bool = False
+
+
+def tool(
+    title: str, *, read_only: bool = True, destructive: bool = False, extra: bool = False
+) -> Callable[[Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer[Any]]]], Tool]:
+    """Make a tool of a function, by its name without `call_`, its docstring, what it takes and what it answers."""
+
+    def make(call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer[Any]]]) -> Tool:
+        kinds = inspect.get_annotations(call, eval_str=True)
+        name, description = call.__name__.removeprefix("call_"), inspect.getdoc(call) or ""
+        [answer] = get_args(kinds["return"])
+        return Tool(name, title, description, kinds["given"], answer, call, read_only, destructive, extra)
+
+    return make
 
 
 def times_of(given: Timed) -> AsOfFields:

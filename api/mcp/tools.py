@@ -25,7 +25,7 @@ from api.mcp.arguments import (
     UndoArguments,
     WakeArguments,
 )
-from api.mcp.tool import Resource, Tool, ToolAnswer, fields_of, times_of
+from api.mcp.tool import Resource, Tool, ToolAnswer, fields_of, times_of, tool
 from orchestration.assembly.budget import Budget, stems_of
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.assembly.displayed_text import attribution, fence, one_line
@@ -49,7 +49,9 @@ STREAM_PARTS: Final[Sequence[Part]] = (
 """What a model is told of a stream, within the tokens that it asks for."""
 
 
-async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
+@tool("Recall")
+async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer[answers.StreamValues]:
+    """Find the memories of a citizen that matter for a question, now or at a time; each with its id."""
     stream = await client.retrieve(
         citizen_id=given.citizen_id,
         query=given.query,
@@ -64,8 +66,9 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
     return _stream_answer(stream, given.max_tokens, given.query)
 
 
-async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
-    """Wake from a state; with `auto` as the appetite of the citizen decides."""
+@tool("Wake")
+async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer[answers.StreamValues]:
+    """Find the memories that fit a citizen's state, without a question; each with its id."""
     if given.mode == "auto":
         if not DECIDES:
             raise InvalidRequest("mode: auto: this service has no appetite that could decide")
@@ -81,12 +84,15 @@ async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
     return _stream_answer(stream, given.max_tokens, given.goal or "")
 
 
-async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnswer:
+@tool("Remember", read_only=False)
+async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnswer[answers.ReceiptValues]:
+    """Store a new memory of a citizen. Returns its id."""
     return _receipt_answer("remembered", await client.remember(**fields_of(given)))
 
 
-async def correct(client: AsyncSubstrate, given: CorrectArguments) -> ToolAnswer:
-    """Correct the memory, or supersede it if the world changed. Raises what the client raises."""
+@tool("Correct a memory", read_only=False, destructive=True)
+async def correct(client: AsyncSubstrate, given: CorrectArguments) -> ToolAnswer[answers.ReceiptValues]:
+    """Correct a memory that was wrong, or with `changed` one that is outdated; its history keeps both."""
     fields = fields_of(given, "changed", "reason", "energy")
     fields |= discovery_fields(given.reason, given.emotions, given.energy)
     if given.changed:
@@ -94,7 +100,9 @@ async def correct(client: AsyncSubstrate, given: CorrectArguments) -> ToolAnswer
     return _receipt_answer("corrected", await client.correct(**fields))
 
 
-async def history(client: AsyncSubstrate, given: HistoryArguments) -> ToolAnswer:
+@tool("History of a memory")
+async def history(client: AsyncSubstrate, given: HistoryArguments) -> ToolAnswer[answers.HistoryValues]:
+    """List all records of one memory: when each was true, when it was known, and why it ended."""
     answer = await client.history(given.id, citizen_id=given.citizen_id, level=given.level)
     records = tuple(map(answers.RecordValues.of, answer.records))
     lines = map(_record_line, records, map(attribution, answer.records))
@@ -103,8 +111,9 @@ async def history(client: AsyncSubstrate, given: HistoryArguments) -> ToolAnswer
     )
 
 
-async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
-    """Append a message. Raises Refused when it is refused."""
+@tool("Hear a message", read_only=False, extra=True)
+async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer[answers.HeardValues]:
+    """Append a message to a conversation, as it was said; said again it is stored once."""
     message: MessageFields = {}
     if given.time is not None:
         message["timestamp"] = given.time
@@ -116,27 +125,36 @@ async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
     return ToolAnswer(f"{values.status} {values.id or ''}".strip(), values)
 
 
-async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer:
+@tool("Resolve a memory", read_only=False, extra=True)
+async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer[answers.ReceiptAndConsequences]:
+    """Say that the work of a memory is done, going on or blocked, from now on."""
     return _consequences_answer(given.resolution_state.value, await client.resolve(**fields_of(given)))
 
 
-async def retract(client: AsyncSubstrate, given: RetractArguments) -> ToolAnswer:
-    """The memory was true until a moment, or never."""
+@tool("Retract a memory", read_only=False, destructive=True, extra=True)
+async def retract(client: AsyncSubstrate, given: RetractArguments) -> ToolAnswer[answers.ReceiptValues]:
+    """Say that a memory was never true, or only until a moment; its history keeps it."""
     fields = fields_of(given, "until")
     if given.until is not None:
         fields |= {"effective_at": given.until, "reason": "reality_changed"}
     return _receipt_answer("retracted", await client.retract(**fields))
 
 
-async def undo(client: AsyncSubstrate, given: UndoArguments) -> ToolAnswer:
+@tool("Undo a change", read_only=False, destructive=True, extra=True)
+async def undo(client: AsyncSubstrate, given: UndoArguments) -> ToolAnswer[answers.ReceiptAndConsequences]:
+    """Revert the last change of a memory; its history keeps the mistake."""
     return _consequences_answer("undone: the last change of", await client.undo(**fields_of(given)))
 
 
-async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
+@tool("Relate two memories", read_only=False, extra=True)
+async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer[answers.ReceiptValues]:
+    """Store a link between two memories, with what the citizen felt and wanted."""
     return _receipt_answer("related", await client.relate(**fields_of(given)))
 
 
-async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer:
+@tool("Set a citizen's state", read_only=False, extra=True)
+async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer[answers.StateValues]:
+    """Say what a citizen feels and wants from now on; `wake` goes by it."""
     fields = fields_of(given, "citizen_id")
     if given.window is not None:
         fields["window"] = [{"id": memory_id} for memory_id in given.window]
@@ -156,111 +174,17 @@ for _face in sorted((Path(__file__).parents[1] / "faces").glob("[a-z]*.py")):
     OF_FEATURES.extend(getattr(_module, "TOOLS", ()))
     DECIDES.extend(getattr(_module, "DECIDES", ()))
 TOOLS: Final[Sequence[Tool]] = (
-    Tool(
-        "recall",
-        "Recall",
-        "Find the memories of a citizen that matter for a question, now or at a time; each with its id.",
-        RecallArguments,
-        answers.StreamValues,
-        recall,
-    ),
-    Tool(
-        "wake",
-        "Wake",
-        "Find the memories that fit a citizen's state, without a question; each with its id.",
-        WakeArguments,
-        answers.StreamValues,
-        wake,
-    ),
-    Tool(
-        "remember",
-        "Remember",
-        "Store a new memory of a citizen. Returns its id.",
-        RememberArguments,
-        answers.ReceiptValues,
-        remember,
-        read_only=False,
-    ),
-    Tool(
-        "correct",
-        "Correct a memory",
-        "Correct a memory that was wrong, or with `changed` one that is outdated; its history keeps both.",
-        CorrectArguments,
-        answers.ReceiptValues,
-        correct,
-        read_only=False,
-        destructive=True,
-    ),
-    Tool(
-        "history",
-        "History of a memory",
-        "List all records of one memory: when each was true, when it was known, and why it ended.",
-        HistoryArguments,
-        answers.HistoryValues,
-        history,
-    ),
-    Tool(
-        "hear",
-        "Hear a message",
-        "Append a message to a conversation, as it was said; said again it is stored once.",
-        HearArguments,
-        answers.HeardValues,
-        hear,
-        read_only=False,
-        extra=True,
-    ),
-    Tool(
-        "resolve",
-        "Resolve a memory",
-        "Say that the work of a memory is done, going on or blocked, from now on.",
-        ResolveArguments,
-        answers.ReceiptAndConsequences,
-        resolve,
-        read_only=False,
-        extra=True,
-    ),
-    Tool(
-        "relate",
-        "Relate two memories",
-        "Store a link between two memories, with what the citizen felt and wanted.",
-        RelateArguments,
-        answers.ReceiptValues,
-        relate,
-        read_only=False,
-        extra=True,
-    ),
-    Tool(
-        "retract",
-        "Retract a memory",
-        "Say that a memory was never true, or only until a moment; its history keeps it.",
-        RetractArguments,
-        answers.ReceiptValues,
-        retract,
-        read_only=False,
-        destructive=True,
-        extra=True,
-    ),
-    Tool(
-        "undo",
-        "Undo a change",
-        "Revert the last change of a memory; its history keeps the mistake.",
-        UndoArguments,
-        answers.ReceiptAndConsequences,
-        undo,
-        read_only=False,
-        destructive=True,
-        extra=True,
-    ),
-    Tool(
-        "set_state",
-        "Set a citizen's state",
-        "Say what a citizen feels and wants from now on; `wake` goes by it.",
-        SetStateArguments,
-        answers.StateValues,
-        set_state,
-        read_only=False,
-        extra=True,
-    ),
+    recall,
+    wake,
+    remember,
+    correct,
+    history,
+    hear,
+    resolve,
+    relate,
+    retract,
+    undo,
+    set_state,
     *OF_FEATURES,
 )
 ALL: Final = "all"
@@ -283,7 +207,9 @@ def split_names(text: str) -> frozenset[str]:
     return frozenset(map(str.strip, text.split(","))) - {""}
 
 
-def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why: str | None = None) -> ToolAnswer:
+def _stream_answer(
+    stream: ConsciousnessStream, most: int, query: str = "", why: str | None = None
+) -> ToolAnswer[answers.StreamValues]:
     """The memories, at most this many tokens as text and as values; `why`: what decided that they are sought.
 
     A memory that must be cut keeps the part with most words of the `query`.
@@ -298,16 +224,13 @@ def _stream_answer(stream: ConsciousnessStream, most: int, query: str = "", why:
     return ToolAnswer(fence(before + told.text), values)
 
 
-def _receipt_answer(
-    verb: str, receipt: WriteReceipt, kind: type[answers.ReceiptValues] = answers.ReceiptValues
-) -> ToolAnswer:
+def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer[answers.ReceiptValues]:
     again = " (already stored)" if receipt.duplicate else ""
-    return ToolAnswer(f"{verb} {receipt.id}{again}", kind.of(receipt))
+    return ToolAnswer(f"{verb} {receipt.id}{again}", answers.ReceiptValues.of(receipt))
 
 
-def _consequences_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
+def _consequences_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer[answers.ReceiptAndConsequences]:
     """The receipt, and line by line what follows from it."""
-    answer = _receipt_answer(verb, receipt, answers.ReceiptAndConsequences)
     lines = [
         f"- {each.outcome}: {each.id} {each.resolution_state or ''} {each.reason or ''}"
         for each in receipt.follows
@@ -315,7 +238,8 @@ def _consequences_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
     if receipt.further:
         lines.append(f"- and {receipt.further} more")
     follows = f"\n{fence(chr(10).join(map(one_line, lines)))}" if lines else ""
-    return answer._replace(text=answer.text + follows)
+    text = _receipt_answer(verb, receipt).text + follows
+    return ToolAnswer(text, answers.ReceiptAndConsequences.of(receipt))
 
 
 def _record_line(record: answers.RecordValues, source: str) -> str:

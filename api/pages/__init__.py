@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
-from api.security.permissions import requires
+from api.security.permissions import declare
 from schemas.operation import PUBLIC
 
 
@@ -27,11 +27,10 @@ class Page(NamedTuple):
         """Serve the page and its files. They contain no memories: scripts request those with the reader's key."""
         router = APIRouter(include_in_schema=False)
 
-        @router.get(self.path)
-        @requires(PUBLIC)
         async def index() -> FileResponse:
             return FileResponse(self.folder / "index.html")
 
+        router.add_api_route(self.path, declare(index, PUBLIC))
         app.include_router(router)
         app.mount(self.files, StaticFiles(directory=self.folder), name=self.folder.name)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, Final, get_origin
 
 from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic import BaseModel
 
 from api.dependencies import Now, OpenDeps
-from api.request_parsing.addresses import add_notes
+from api.request_parsing.reading import add_notes
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import Caller, CurrentCaller, Endpoint, asked_of, authorize
+from api.security.permissions import Caller, CurrentCaller, Endpoint, asked_of, authorize, declare, may_override
 from schemas.base import Request
 from schemas.commands import Writer, WriteReceipt
 from schemas.memory import GraphKey
@@ -23,10 +24,15 @@ async def _readable(caller: CurrentCaller) -> Callable[[GraphKey], bool]:
     return caller.may_read_graph
 
 
+async def _overridable(caller: CurrentCaller) -> Callable[[str], bool]:
+    return partial(may_override, caller)
+
+
 FROM_SERVICE: Final = {
     "deps": OpenDeps,
     "now": Now,
     "may_read": Annotated[Callable[[GraphKey], bool], Depends(_readable)],
+    "may_override": Annotated[Callable[[str], bool], Depends(_overridable)],
 }
 """Parameters of `run` that no caller sends."""
 
@@ -57,27 +63,28 @@ def _endpoint(operation: Operation) -> Endpoint:
     run, may = operation.run, operation.may
     signature = inspect.signature(run, eval_str=True)
     if may is PUBLIC:
-        run.__may__ = may  # type: ignore[attr-defined]
-        return run
+        return declare(run, may)
     writes = "writer" in signature.parameters
 
     @wraps(run)
     async def endpoint(*, caller_: Caller, response_: Response, **arguments: Any) -> Any:
         arguments = authorize(may, caller_, arguments)
+        if writes:
+            answer = _noted(await run(**arguments, writer=_writer(may, caller_, arguments)), caller_)
+        else:
+            answer = await run(**arguments)
         if operation.notes:
-            add_notes(response_, asked_of(arguments).request)
-        if not writes:
-            return await run(**arguments)
-        answer = await run(**arguments, writer=_writer(may, caller_, arguments))
-        return _noted(answer, caller_)
+            add_notes(response_, asked_of(arguments).request, answer)
+        # A value is sent as its JSON, which bytes are already.
+        body = answer.model_dump_json() if isinstance(answer, BaseModel) else answer
+        if not isinstance(body, bytes | str):
+            return answer
+        return Response(body, operation.status, dict(response_.headers), media_type="application/json")
 
     parameters = [_own("response_", Response), _own("caller_", CurrentCaller)]
-    for parameter in signature.parameters.values():
-        if _is_sent(parameter):
-            parameters.append(_sent(parameter, operation))
+    parameters += [_sent(each, operation) for each in signature.parameters.values() if _is_sent(each)]
     endpoint.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    endpoint.__may__ = may  # type: ignore[attr-defined]
-    return endpoint
+    return declare(endpoint, may)
 
 
 def _own(name: str, kind: Any) -> inspect.Parameter:

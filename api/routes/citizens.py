@@ -8,8 +8,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.addresses import add_notes
 from api.request_parsing.erasures import CitizenErasureRequest, erase_and_report
+from api.request_parsing.reading import add_notes
 from api.request_parsing.writes import SingleWrite
 from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport, stream_blocks

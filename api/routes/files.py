@@ -13,7 +13,7 @@ from api.routes.episodes import ACCEPTED, INGESTS, IngestionContext, prefers_asy
 from api.telemetry import metrics
 from orchestration.ingestion.file_readers import FileReaders, FilesToRead
 from orchestration.ingestion.formats import FORMS
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Progress
 from orchestration.ingestion.written_times import read_zone

@@ -9,8 +9,8 @@ from fastapi.responses import StreamingResponse
 from api.dependencies import Now, OpenRuntime
 from api.runtime.runtime import Runtime
 from api.security.exports import ReservedExport
+from orchestration.features.mirror.flow import stream_tar, take_snapshot
 from orchestration.features.mirror.layout import MirrorOf
-from orchestration.features.mirror.writer import stream_tar, take_snapshot
 from schemas.base import CitizenId
 from schemas.collectives import GraphRequest
 from schemas.memory import Level

@@ -17,12 +17,11 @@ from api.routes import (
     files,
     health,
     keys,
+    memories,
     receipts,
-    resonance,
     retrieval,
     upkeep,
     upkeep_runs,
-    validation,
 )
 from orchestration.features.registry import FEATURES
 from schemas.operation import Operation, collect
@@ -36,9 +35,10 @@ def _of_features() -> Iterator[Operation]:
         yield from feature.operations
 
 
-BEFORE: Final = collect(retrieval.OPERATIONS, resonance.OPERATIONS, tuple(_of_features()))
-"""Those that come before memories and links."""
-AFTER: Final = collect(
+OPERATIONS: Final = collect(
+    retrieval.OPERATIONS,
+    tuple(_of_features()),
+    memories.OPERATIONS,
     receipts.OPERATIONS,
     episodes.OPERATIONS,
     files.OPERATIONS,
@@ -47,7 +47,7 @@ AFTER: Final = collect(
     collectives.OPERATIONS,
     upkeep.OPERATIONS,
     upkeep_runs.OPERATIONS,
-    validation.OPERATIONS,
+    memories.VALIDATION,
     keys.OPERATIONS,
     health.OPERATIONS,
 )

@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 from fastapi import Path
 
-from api.request_parsing.addresses import CitizenRequest
-from api.security.permissions import named_graph
+from api.request_parsing.reading import CitizenRequest
 from orchestration.dependencies import Deps
 from orchestration.writing.receipts import build_erasure_receipt, rebuild_receipt
 from schemas.base import Identifier
+from schemas.collectives import named_graph
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level
@@ -31,7 +31,7 @@ class ReceiptRequest(CitizenRequest):
 def _graphs(query: ReceiptRequest) -> tuple[GraphKey, ...]:
     """The graphs to look in, in this order."""
     if query.collective is not None:
-        return (named_graph(query.level or Level.N2, query),)
+        return (named_graph(query.level or Level.N2, query.collective),)
     if query.level is not None:
         return (query.level,)
     return tuple(level for level in Level if level is not Level.N1 or query.citizen_id is not None)

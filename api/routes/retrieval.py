@@ -10,10 +10,11 @@ from api.dependencies import Now, OpenRuntime
 from api.telemetry import metrics
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
+from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.operation import Called, Operation, citizen_may, group
+from schemas.operation import ASKS, Called, Operation, group
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import StreamAnswer, stream_of
 
@@ -39,12 +40,6 @@ def _stream_response(stream: ConsciousnessStream, door: str, body: bytes, *, was
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})
 
 
-ASKS: Final = citizen_may(
-    "read",
-    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3; collective:ID:read",
-    also="apply_feedback",
-    narrows=True,
-)
 OPERATIONS: Final = group(
     "retrieval",
     Operation("retrieve", "POST /v1/retrieve", "Ask a question", ASKS, retrieve, gives=StreamAnswer,
@@ -52,4 +47,6 @@ OPERATIONS: Final = group(
     Operation("wake", "POST /v1/wake", "Wake from a state, without a question", ASKS, wake, gives=StreamAnswer,
               call=Called(says="The part of a citizen's memory that fits its state: the given one, else the kept "
                                "or derived one.", once="apply_feedback", reads=stream_of)),
+    Operation("resonate", "POST /v1/resonate", "Find what resonates with a signal", ASKS, resonate,
+              call=Called(says="The memories that resonate with a signal, with the score of each channel.")),
 )  # fmt: skip

@@ -18,8 +18,8 @@ from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.connection.pool import Connection
 from substrate.inference.embeddings import open_embedder
-from substrate.store import api_keys, revoked_keys
-from substrate.store.revoked_keys import FormerKeys
+from substrate.store import api_keys
+from substrate.store.api_keys import FormerKeys
 
 
 def refuse_server(store: StoreSettings) -> None:
@@ -86,14 +86,14 @@ async def _limit_again(
     to_revoke = told.revoked
     if former == ALL_KEYS:
         to_revoke = dict.fromkeys([key.id for key in await api_keys.list_keys(connection)], now)
-    kept_revoked = await revoked_keys.revoke_again(connection, to_revoke)
+    kept_revoked = await api_keys.revoke_again(connection, to_revoke)
     for key_id, source in told.sources.items():
 
         def lower(key: KeyRecord, source: Source = source) -> KeyRecord:
             return key.model_copy(update={"highest_source": lower_source(key.highest_source, source)})
 
         await api_keys.change(connection, key_id, lower)
-    await revoked_keys.save_revoked_keys(connection, directory)
+    await api_keys.save_revoked_keys(connection, directory)
     unrevoked = [key for key in await api_keys.list_keys(connection) if key.revoked_at is None]
     valid = tuple(key for key in unrevoked if key.expires_at is None or key.expires_at > now)
     return valid, tuple(kept_revoked)

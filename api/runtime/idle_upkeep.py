@@ -19,7 +19,7 @@ from orchestration.upkeep.runner import Watch
 from schemas.errors import SubstrateError
 from schemas.settings import UpkeepSettings
 from substrate.connection.turns import TENANT, UPKEEP
-from substrate.store import idleness
+from substrate.store import lease
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ async def note_traffic[Keys](traffic: Traffic, store: StoreHolder[Keys]) -> None
         named = traffic.take_named()
         if named and store.runtime is not None:
             try:
-                await idleness.note_requests(store.runtime.deps.connection, named)
+                await lease.note_requests(store.runtime.deps.connection, named)
             except SubstrateError as error:
                 logger.warning("the requests to %d graphs were not noted: %s", len(named), error.detail)
 

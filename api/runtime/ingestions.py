@@ -18,7 +18,7 @@ from orchestration.ingestion.storing import Progress
 from schemas.errors import Conflict, NotFound, RateLimited, SubstrateError
 from schemas.memory import graph_fields
 from schemas.responses import EpisodeProgress, EpisodeReport
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
+from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.graphs.names import origin_of
 
 logger = logging.getLogger(__name__)

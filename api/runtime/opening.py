@@ -10,7 +10,7 @@ from typing import Final
 
 from api.runtime.runtime import OnLoading, Runtime
 from schemas.errors import Fault, SubstrateError, Unavailable
-from substrate.engine.loading import Loading
+from substrate.engine.unix_socket import Loading
 
 logger = logging.getLogger(__name__)
 

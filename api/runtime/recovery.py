@@ -16,7 +16,7 @@ from schemas.upkeep.backup import HeldGraph
 from substrate.backup import snapshot
 from substrate.engine import repair
 from substrate.engine.repair import DamageReport
-from substrate.store import revoked_keys
+from substrate.store import api_keys
 
 
 class Recovered(NamedTuple):
@@ -90,7 +90,7 @@ async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, R
     directory = data_directory(settings.store)
     former = None
     with suppress(InvalidRequest):
-        former = await asyncio.to_thread(revoked_keys.read_former_keys, directory)
+        former = await asyncio.to_thread(api_keys.read_former_keys, directory)
     aside = await asyncio.to_thread(_move_aside, directory)
     try:
         return aside, await restore_backup(source, settings, former)

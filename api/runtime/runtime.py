@@ -21,13 +21,13 @@ from schemas.temporal import Instant
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import DiskSpace
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.loading import Loading
+from substrate.engine.unix_socket import Loading
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model
 from substrate.inference.rerankers import open_reranker
-from substrate.store import revoked_keys
-from substrate.store.note_buffer import NoteBuffer
+from substrate.store import api_keys
+from substrate.store.stream_notes import NoteBuffer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +188,7 @@ async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None
     if engine is None:
         return
     try:
-        await revoked_keys.save_revoked_keys(connection, engine.directory)
+        await api_keys.save_revoked_keys(connection, engine.directory)
     except (SubstrateError, OSError, ValueError) as error:
         logger.error("the revoked keys could not be written to %s: %s", engine.directory, error)
 

@@ -9,9 +9,7 @@ only where that reveals nothing: another action on a citizen in a scope, a share
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import wraps
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
@@ -21,12 +19,12 @@ from pydantic import BaseModel
 from api.security.authentication import OPEN_SERVICE, Principal
 from orchestration.writing.changes import lower_source, outweighs
 from schemas.base import Request as Asking
-from schemas.collectives import MOST_ASKED, AsksGraphs, check_collective, owner_of
+from schemas.collectives import MOST_ASKED, AsksGraphs, owner_of
 from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
-from schemas.operation import PUBLIC, AsCitizen, Asked, Claim, May, Need, Standing
+from schemas.operation import AsCitizen, Asked, Claim, May, Need, Standing
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
 
@@ -175,16 +173,6 @@ def may_override(caller: Caller, citizen_id: str) -> bool:
     return may_write and not outweighs(Source.CITIZEN, caller.principal.highest_source)
 
 
-def of_record(action: Action, says: str = "") -> May:
-    """The action on the record at `address`, of the citizen that the query names, if it names one."""
-
-    def needs(asked: Asked) -> Iterable[Need]:
-        graph = named_graph(asked.path["address"].level, asked.request)
-        yield Need(action, getattr(asked.request, "citizen_id", None), graph)
-
-    return May(says or f"citizen:ID:{action} or LEVEL:{action}", needs)
-
-
 def check_path(may: May, caller: Caller, path: PathValues) -> None:
     """Refuse callers that no body could let through. Raises as `Caller.require`."""
     if may.scope:
@@ -232,26 +220,10 @@ def _require_all(may: May, caller: Caller, asked: Asked) -> None:
                 caller.require_admin()
 
 
-def requires(may: May) -> Callable[[Endpoint], Endpoint]:
-    """Check the caller on each call of the endpoint, and narrow its arguments to what the caller may have."""
-
-    def declare(endpoint: Endpoint) -> Endpoint:
-        if may is PUBLIC:
-            endpoint.__may__ = may  # type: ignore[attr-defined]
-            return endpoint
-        signature = inspect.signature(endpoint, eval_str=True)
-        caller = inspect.Parameter("caller_", inspect.Parameter.KEYWORD_ONLY, annotation=CurrentCaller)
-
-        @wraps(endpoint)
-        async def guarded(*, caller_: Caller, **arguments: Any) -> Any:
-            return await endpoint(**authorize(may, caller_, arguments))
-
-        parameters = [*signature.parameters.values(), caller]
-        guarded.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        guarded.__may__ = may  # type: ignore[attr-defined]
-        return guarded
-
-    return declare
+def declare(endpoint: Endpoint, may: May) -> Endpoint:
+    """The endpoint, with who may call it noted on it."""
+    endpoint.__may__ = may  # type: ignore[attr-defined]
+    return endpoint
 
 
 def may_of(endpoint: Any) -> May | None:
@@ -264,15 +236,6 @@ async def admin_unless_declared(request: Request) -> None:
     """Raises Forbidden on a route that declares no permission, unless the caller is an administrator."""
     if may_of(request.scope.get("endpoint")) is None:
         (await get_caller(request)).require_admin()
-
-
-def named_graph(level: Level, query: Any) -> GraphKey:
-    """The graph of this level that a query names. Raises InvalidRequest for a collective on another level."""
-    try:
-        check_collective(level, query.collective)
-    except ValueError as fault:
-        raise InvalidRequest(f"collective: {fault}") from fault
-    return graph_key(level, query.collective)
 
 
 def narrow_levels(question: Any, citizen_id: str, caller: Caller) -> Any:

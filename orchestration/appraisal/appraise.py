@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from orchestration.appraisal import context, feelings
-from orchestration.appraisal.context import Owner
-from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal import feelings
+from orchestration.appraisal.speech import Hit, Owner, Sentence, sentences
 from orchestration.appraisal.standing_rules import read_rule
 from schemas.memory import ResolutionState, Step
-from substrate.language.languages import Language
 from substrate.language.text import language_of
 
 STATES: Final = frozenset(("states", "states_others", "states_bare"))
@@ -77,33 +75,43 @@ def appraise(text: str, voice: Voice) -> Appraisal:
         return NOTHING
     language = language_of(text)
     read = list(sentences(text, language))
-    emotions = feelings.own_emotions(read, language)
-    outcomes = _outcomes(read, language)
-    states = _states(read, language)
-    state = _last_state(states)
+    emotions = feelings.own_emotions(read)
+    states = _states(read)
+    # Work that goes on beside a blockage does not lift it.
+    others = [state for state in states if state is not ResolutionState.IN_PROGRESS]
+    state = next(reversed(states), None)
+    if others and others[-1] is ResolutionState.BLOCKED:
+        state = ResolutionState.BLOCKED
+    outcomes: set[int] = {1} if ResolutionState.RESOLVED in states else set()
+    steps: set[str] = set()
+    for sentence in read:
+        for hit in sentence.told():
+            if hit.entry.kind == "outcomes" and _tells_turn(sentence, hit):
+                outcomes |= {"good": {1}, "bad": {-1}}.get(hit.entry.value, {1, -1})
+            elif _tells_step(sentence, hit):
+                steps.add(hit.entry.value)
     return Appraisal(
         emotions=emotions,
-        result=feelings.result_of(outcomes | ({1} if ResolutionState.RESOLVED in states else set())),
+        result=feelings.result_of(outcomes),
         resolution_state=state,
-        goal=_goal(text, read, language),
-        rule=read_rule(text, read, language),
-        importance=_importance(read, language),
+        goal=_goal(text, read),
+        rule=read_rule(text, read),
+        importance=LEAST_IMPORTANCE + CONTEMPLATIVE if any(map(_contemplates, read)) else None,
         energy=_energy(read, emotions, state),
-        step=_step(read, language),
+        step=next((step for step in STEPS if step in steps), None),
         tells_solution=ResolutionState.RESOLVED in states,
     )
 
 
-def _states(read: Sequence[Sentence], language: Language) -> list[ResolutionState]:
+def _states(read: Sequence[Sentence]) -> list[ResolutionState]:
     """The states that the speaker tells of the own work, in the order of the text.
 
     A good outcome after a blockage resolves it: "I was blocked for weeks, but yesterday I got the permit".
     """
     found: list[ResolutionState] = []
     for sentence in read:
-        asked = context.asked_from(sentence, language)
-        for hit in sentence.hits:
-            if hit.start >= asked or not _tells_turn(sentence, hit, language):
+        for hit in sentence.told():
+            if not _tells_turn(sentence, hit):
                 continue
             if hit.entry.kind in STATES:
                 found.append(ResolutionState(hit.entry.value))
@@ -112,81 +120,55 @@ def _states(read: Sequence[Sentence], language: Language) -> list[ResolutionStat
     return found
 
 
-def _last_state(states: Sequence[ResolutionState]) -> ResolutionState | None:
-    """The state in the end: work that goes on beside a blockage does not lift it."""
-    for state in reversed(states):
-        if state is not ResolutionState.IN_PROGRESS:
-            return state if state is ResolutionState.BLOCKED else states[-1]
-    return states[-1] if states else None
-
-
-def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
+def _tells_turn(sentence: Sentence, hit: Hit) -> bool:
     """Whether a phrase tells a state or an outcome of the speaker's own or shared work."""
     kind = hit.entry.kind
     if kind not in STATES and kind != "outcomes":
         return False
-    told = context.is_told_of_others if kind == "states_others" else context.is_told
-    if not told(sentence, hit, language):
+    if not (sentence.is_told_of_others(hit) if kind == "states_others" else sentence.is_told(hit)):
         return False
-    if hit.entry.value in _ENDS and context.is_unfinished(sentence, hit, language):
+    if hit.entry.value in _ENDS and sentence.is_unfinished(hit):
         return False
     if kind == "states_bare":
-        return context.opens_clause(sentence, hit, language)
+        return sentence.opens_clause(hit)
     if kind == "states_others":
         before = sentence.tokens[max(0, hit.start - 1) : hit.start]  # "I will not answer": the speaker does it
-        is_own = any(token.text in language.telling.words["own_subjects"] for token in before)
+        is_own = any(token.text in sentence.words["own_subjects"] for token in before)
         return not (is_own and hit.entry.value == ResolutionState.BLOCKED)
-    return context.owner_of(sentence, hit, language) is not Owner.OTHER
+    return sentence.owner_of(hit) is not Owner.OTHER
 
 
-def _outcomes(read: Sequence[Sentence], language: Language) -> set[int]:
-    """The signs of what turned out: 1 for a good outcome, −1 for a bad one, both for a mixed one."""
-    signs: set[int] = set()
-    for sentence in read:
-        asked = context.asked_from(sentence, language)
-        for hit in sentence.hits:
-            if hit.entry.kind == "outcomes" and hit.start < asked and _tells_turn(sentence, hit, language):
-                signs |= {"good": {1}, "bad": {-1}}.get(hit.entry.value, {1, -1})
-    return signs
-
-
-def _goal(text: str, read: Sequence[Sentence], language: Language) -> str | None:
+def _goal(text: str, read: Sequence[Sentence]) -> str | None:
     """The first goal that the speaker tells, without its lead: "learn Spanish" of "I want to learn Spanish"."""
     for sentence in read:
-        asked = context.asked_from(sentence, language)
-        for hit in sentence.hits:
-            if hit.entry.kind == "goals" and hit.start < asked and not context.is_negated(sentence, hit, language):
-                span = _goal_span(sentence, hit, language)
-                if span is None or context.owner_of(sentence, hit, language) is Owner.OTHER:
+        for hit in sentence.told():
+            if hit.entry.kind == "goals" and not sentence.is_negated(hit):
+                span = _goal_span(sentence, hit)
+                if span is None or sentence.owner_of(hit) is Owner.OTHER:
                     continue
-                if not context.is_supposed(sentence, hit, language):
+                if not sentence.is_supposed(hit):
                     return " ".join(text[span].split())
     return None
 
 
-def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> slice | None:
-    tokens = sentence.tokens
+def _goal_span(sentence: Sentence, hit: Hit) -> slice | None:
+    tokens, words = sentence.tokens, sentence.words
     start = hit.end + (hit.end < len(tokens) and tokens[hit.end].text in ",:")
-    words = language.telling.words
     if start >= len(tokens) or tokens[start].text in words["goal_not"] | words["negations"]:
         return None
     if hit.entry.value == "doing" and not tokens[start].text.endswith("ing"):
         return None
     end = start
-    breaks = words["clause_breaks"]
     while end < len(tokens) and end - start < MOST_GOAL_WORDS:
-        if sentence.begins_clause(end + 1) or (end > start and tokens[end].text in breaks):
+        if sentence.begins_clause(end + 1) or (end > start and tokens[end].text in words["clause_breaks"]):
             break
         end += 1
     return slice(tokens[start].start, tokens[end - 1].end) if end > start else None
 
 
-def _importance(read: Sequence[Sentence], language: Language) -> float | None:
-    for sentence in read:
-        for hit in sentence.hits:
-            if hit.entry.kind == "importance" and context.owner_of(sentence, hit, language) is not Owner.OTHER:
-                return LEAST_IMPORTANCE + CONTEMPLATIVE
-    return None
+def _contemplates(sentence: Sentence) -> bool:
+    deep = (hit for hit in sentence.hits if hit.entry.kind == "importance")
+    return any(sentence.owner_of(hit) is not Owner.OTHER for hit in deep)
 
 
 def _energy(
@@ -208,19 +190,9 @@ def _is_loud(sentence: Sentence) -> bool:
     return loud >= 2 and 2 * loud > len(words)
 
 
-def _step(read: Sequence[Sentence], language: Language) -> Step | None:
-    found: set[str] = set()
-    for sentence in read:
-        asked = context.asked_from(sentence, language)
-        for hit in sentence.hits:
-            if hit.start < asked and _tells_step(sentence, hit, language):
-                found.add(hit.entry.value)
-    return next((step for step in STEPS if step in found), None)
-
-
-def _tells_step(sentence: Sentence, hit: Hit, language: Language) -> bool:
+def _tells_step(sentence: Sentence, hit: Hit) -> bool:
     if hit.entry.kind == "steps_bare":
-        return context.opens_clause(sentence, hit, language)
-    if hit.entry.kind != "steps" or not context.is_told(sentence, hit, language):
+        return sentence.opens_clause(hit)
+    if hit.entry.kind != "steps" or not sentence.is_told(hit):
         return False
-    return context.owner_of(sentence, hit, language) is not Owner.OTHER
+    return sentence.owner_of(hit) is not Owner.OTHER

@@ -1,21 +1,23 @@
-"""Reads who did what to whom in plain words: "Ingrid praised Tom, but criticised Lena" (000, 002). Pure.
+"""Reads what a text tells between names, in plain words: deeds and relations (000, 002). Pure.
 
-Only what is told as done is read, between two names or the writer: nothing that is denied, asked, supposed,
-wished, guessed or dreamt. The verbs of each language stand in `[deeds]` of its file; a graph adds its own types.
+"Ingrid praised Tom, but criticised Lena" tells two deeds. Only what is told as done is read, between two names or
+the writer: nothing that is denied, asked, supposed, wished, guessed or dreamt. The verbs of each language stand
+in `[deeds]` of its file; a graph adds its own types. A question names relations by the types of the graph alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from orchestration.appraisal import phrases
-from orchestration.appraisal.context import asked_from
 from orchestration.appraisal.names import MOST_WORDS, Kind
 from orchestration.appraisal.phrases import Entry
-from orchestration.appraisal.speech import Hit, Sentence, sentences
-from substrate.language.languages import Language
-from substrate.language.text import name_key, stem, stop_words
+from orchestration.appraisal.speech import NEGATION_REACH, Hit, Sentence, sentences
+from schemas.wave_signal import Relation
+from substrate.language.languages import DEFAULT_LANGUAGE, Language
+from substrate.language.text import name_key, stem, stop_words, words
 
 TOLD: Final = 0.8
 HEARD: Final = 0.5
@@ -69,7 +71,7 @@ def read_deeds(
     if said.isdisjoint(book) and {verb[0] for verb in verbs}.isdisjoint(map(stem, said)):
         return []
     for sentence in sentences(text, language, book):
-        reader = _Reader(sentence, language, names, writer)
+        reader = _Reader(sentence, names, writer)
         if not language.telling.words["jokes"].isdisjoint(reader.texts):
             return []
         for deed in reader.deeds(verbs):
@@ -83,8 +85,8 @@ class _Reader:
     where those stand to whom something was done.
     """
 
-    def __init__(self, sentence: Sentence, language: Language, names: Mapping[str, End], writer: End) -> None:
-        self.sentence, self.language, self.words = sentence, language, language.telling.words
+    def __init__(self, sentence: Sentence, names: Mapping[str, End], writer: End) -> None:
+        self.sentence, self.language, self.words = sentence, sentence.language, sentence.words
         self.texts = [token.text for token in sentence.tokens]
         self.leads = self.words["leads"] | self.words["people"]
         self.left_out = _Named(0, 0, writer, "subject")
@@ -131,7 +133,7 @@ class _Reader:
                 if tuple(stems[place : place + len(verb)]) == verb:
                     own = Entry("own", name, 0, None, len(verb), frozenset())
                     hits.setdefault(place, Hit(own, place, place + len(verb)))
-        asked = asked_from(self.sentence, self.language)
+        asked = self.sentence.asked_from()
         doubtful = self.words["supposing"] | self.words["doubts"] | self.words["unreal"]
         for place in sorted(hits):
             if place < asked and doubtful.isdisjoint(self.texts[:place]):
@@ -292,3 +294,83 @@ class _Reader:
             elif lead not in self.words["prepositions"]:
                 free.append(last)
         return agents, free
+
+
+MAX_RELATIONS: Final = 16
+
+
+def relation_words(text: str, names: Sequence[str]) -> list[str]:
+    """The distinct words of a text that may name a relation: no stop words, no numbers, no parts of `names`."""
+    name_words: set[str] = set()
+    for name in names:
+        name_words.update(name_key(name).split())
+    return [
+        word
+        for word in dict.fromkeys(words(text))
+        if word not in stop_words() and word not in name_words and not word.isdigit()
+    ]
+
+
+def has_same_stem(word: str, relation_type: str) -> bool:
+    """True when a word is a form of the relation type, as `criticizing` is of CRITICIZED."""
+    return stem(word) in {
+        stem(part) for part in words(relation_type.replace("_", " ")) if part not in stop_words()
+    }
+
+
+def read_relations(
+    text: str, names: Sequence[str], types: Sequence[str], matches: Callable[[str, str], bool] = has_same_stem
+) -> tuple[Relation, ...]:
+    """The relations that the text names, at most `MAX_RELATIONS`.
+
+    A relation goes from the nearest name before its word to the nearest name after it; `by` after the word swaps
+    the two, as in `praised by Kai`. `types`: the relation types of the graph. `matches`: a test whether a word
+    names a type.
+    """
+    english = Language.of(DEFAULT_LANGUAGE)
+    agents = english.telling.words["agent"]
+    text_words = words(text)
+    spans: list[tuple[int, int, str]] = []  # where each name begins and ends
+    for name in names:
+        name_words = name_key(name).split()
+        size = len(name_words)
+        for start in range(len(text_words) - size + 1) if size else ():
+            if text_words[start : start + size] == name_words:
+                spans.append((start, start + size, name))
+    type_by_word: dict[str, str | None] = {}
+    for word in relation_words(text, names):
+        type_by_word[word] = next((each for each in types if matches(word, each)), None)
+    relations: dict[Relation, None] = {}
+    for position, word in enumerate(text_words):
+        relation_type = type_by_word.get(word)
+        negated = not english.words.negations.isdisjoint(text_words[max(0, position - NEGATION_REACH) : position])
+        if relation_type is None or negated:
+            continue
+        before = [(end, name) for _, end, name in spans if end <= position]
+        after = [(start, name) for start, _, name in spans if start > position]
+        source = max(before, key=itemgetter(0))[1] if before else None
+        target = min(after, key=itemgetter(0))[1] if after else None
+        if not agents.isdisjoint(text_words[position + 1 : position + 2]):
+            source, target = target, source
+        relations[Relation(relation_type=relation_type, source=source, target=target)] = None
+    return tuple(relations)[:MAX_RELATIONS]
+
+
+def match_by_meaning(vectors: Mapping[str, Sequence[float]], floor: float) -> Callable[[str, str], bool]:
+    """Make a test whether a word names a relation type: it has the same stem, or a cosine of at least `floor`.
+
+    `vectors`: unit vectors of the words and of the phrases of the types. Without a vector only the stem counts.
+    """
+
+    def matches(word: str, relation_type: str) -> bool:
+        if has_same_stem(word, relation_type):
+            return True
+        left, right = vectors.get(word), vectors.get(relation_phrase(relation_type))
+        return left is not None and right is not None and sum(map(float.__mul__, left, right)) >= floor
+
+    return matches
+
+
+def relation_phrase(relation_type: str) -> str:
+    """A relation type as words: IS_PROUD_OF as `is proud of`."""
+    return relation_type.replace("_", " ").lower()

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from orchestration.appraisal import context, phrases
-from orchestration.appraisal.context import Owner
+from orchestration.appraisal import phrases
 from orchestration.appraisal.phrases import FEELINGS
-from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal.speech import NEGATION_REACH, Hit, Owner, Sentence, sentences
 from substrate.emotions import POSITIVE
 from substrate.language.languages import Language
 from substrate.language.text import language_of
@@ -42,67 +41,62 @@ def read_emotions(text: str) -> dict[str, float]:
     for number, sentence in enumerate(sentences(text, language, phrases.feelings(language.code))):
         for hit in sentence.hits:
             emotion = hit.entry.value
-            if hit.entry.kind not in FEELINGS or context.is_negated(sentence, hit, language):
+            if hit.entry.kind not in FEELINGS or sentence.is_negated(hit):
                 continue
             counts[emotion] += 1
             last[emotion] = number * 1000 + hit.start
-            felt[emotion] = max(felt.get(emotion, 0.0), intensity(sentence, hit, language))
+            felt[emotion] = max(felt.get(emotion, 0.0), intensity(sentence, hit))
     order = sorted(counts, key=lambda emotion: (-counts[emotion], -last[emotion]))
     return {emotion: felt[emotion] for emotion in order}
 
 
-def own_emotions(read: Sequence[Sentence], language: Language) -> dict[str, float]:
+def own_emotions(read: Sequence[Sentence]) -> dict[str, float]:
     """The emotions that the speaker tells as felt, with their intensities; the strongest first."""
     felt: dict[str, float] = {}
     ironic = any(hit.entry.kind == "irony" for sentence in read for hit in sentence.hits)  # "oh great, another"
     for sentence in read:
-        asked = context.asked_from(sentence, language)
-        for hit in sentence.hits:
-            if hit.entry.kind not in FEELINGS or hit.start >= asked or (ironic and hit.entry.value in POSITIVE):
+        for hit in sentence.told():
+            if hit.entry.kind not in FEELINGS or (ironic and hit.entry.value in POSITIVE):
                 continue
-            if _is_felt(sentence, hit, language):
-                strength = intensity(sentence, hit, language)
+            if _is_felt(sentence, hit):
+                strength = intensity(sentence, hit)
                 again = EMPHASIS if hit.entry.value in felt else 0.0
                 felt[hit.entry.value] = min(1.0, max(felt.get(hit.entry.value, 0.0), strength) + again)
     return {emotion: round(felt[emotion], 2) for emotion in sorted(felt, key=lambda each: -felt[each])}
 
 
-def _is_felt(sentence: Sentence, hit: Hit, language: Language) -> bool:
+def _is_felt(sentence: Sentence, hit: Hit) -> bool:
     """Whether a phrase for an emotion tells what the speaker feels: not denied, supposed or of somebody else."""
-    if not context.is_told(sentence, hit, language):
+    if not sentence.is_told(hit):
         return False
     kind = hit.entry.kind
-    owner = context.owner_of(sentence, hit, language)
+    owner = sentence.owner_of(hit)
     if kind in ("told", "evoking"):
         return owner is not Owner.OTHER
     if kind == "nouns":
-        return owner is not Owner.OTHER and _is_had(sentence, hit, language)
-    return owner is Owner.OWN or (owner is Owner.NOBODY and _stands_alone(sentence, hit, language))
+        return owner is not Owner.OTHER and _is_had(sentence, hit)
+    # A word such as `gutted` may begin its clause, apart from degree words: the speaker left out "I am".
+    words = sentence.words
+    may_precede = words["skipped"] | words["copulas"] | words["negations"] | words["polite"]
+    before = {token.text for token in sentence.tokens[sentence.clause_start(hit.start) : hit.start]}
+    return owner is Owner.OWN or (owner is Owner.NOBODY and before <= may_precede)
 
 
-def _is_had(sentence: Sentence, hit: Hit, language: Language) -> bool:
+def _is_had(sentence: Sentence, hit: Hit) -> bool:
     """Whether a noun such as `anger` follows "I feel", "my" or "with"."""
-    leads = language.telling.words["noun_leads"] | language.telling.words["own_possessives"]
+    leads = sentence.words["noun_leads"] | sentence.words["own_possessives"]
     for place in range(hit.start - 1, sentence.clause_start(hit.start) - 1, -1):
         word = sentence.tokens[place].text
         if word in leads:
             return True
-        if word not in language.telling.words["skipped"]:
+        if word not in sentence.words["skipped"]:
             return False
     return False
 
 
-def _stands_alone(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    """Whether a word such as `gutted` begins its clause, apart from degree words: the speaker left out "I am"."""
-    words = language.telling.words
-    may_precede = words["skipped"] | words["copulas"] | words["negations"] | words["polite"]
-    before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
-    return all(token.text in may_precede for token in before)
-
-
-def intensity(sentence: Sentence, hit: Hit, language: Language) -> float:
+def intensity(sentence: Sentence, hit: Hit) -> float:
     """How strongly the emotion of a phrase is told, in [0.1, 1]."""
-    degree = context.degree(sentence, hit, language)
+    degree = sentence.degree(hit)
     capitals = any(token.shape == "A" for token in sentence.tokens[hit.start : hit.end])
     emphasis = sum((capitals, "!" in sentence.ending, sentence.elongated))
     told = PLAIN + STRONGER * hit.entry.strength + BY_DEGREE[degree] + EMPHASIS * emphasis
@@ -126,7 +120,7 @@ def outcomes(read: Iterable[Sentence], language: Language) -> set[int]:
         for place, word in enumerate(texts):
             sign = known.get(language.stem(word), 0)
             if sign:
-                before = texts[max(0, place - context.NEGATION_REACH) : place]
+                before = texts[max(0, place - NEGATION_REACH) : place]
                 signs.add(-sign if any(earlier in negations for earlier in before) else sign)
     return signs
 
@@ -155,15 +149,14 @@ def read_reply(text: str) -> str | None:
     language = language_of(text)
     told: set[str] = set()
     for sentence in sentences(text[:REPLY], language, phrases.replies(language.code)):
-        asked = context.asked_from(sentence, language)
-        for hit in sentence.hits:
-            if hit.start >= asked or context.is_supposed(sentence, hit, language):
+        for hit in sentence.told():
+            if sentence.is_supposed(hit):
                 continue
             value = hit.entry.value
             if value == "praise":  # "great, thanks" praises, "a great idea came up" tells something else
                 ends = hit.end == len(sentence.tokens) or sentence.begins_clause(hit.end + 1)
                 value = "good" if ends and sentence.begins_clause(hit.start) else "idle"
-            if context.is_negated(sentence, hit, language):
+            if sentence.is_negated(hit):
                 value = "bad" if value == "good" else "idle"
             told.add(value)
     signs = {sign for value, sign in (("good", 1), ("bad", -1)) if value in told}

@@ -1,19 +1,24 @@
-"""The words of a text that its speaker says: sentences as tokens, without what is quoted or pasted. Pure.
+"""The words of a text that its speaker says, without what is quoted or pasted: sentences as tokens. Pure.
 
-The time is linear in what is read: at most `MOST_CHARACTERS` characters and `MOST_SENTENCES` sentences.
+A sentence knows how a phrase stands in it: whose it is, negated, supposed or asked, and to which degree. The time
+is linear in what is read: at most `MOST_CHARACTERS` characters and `MOST_SENTENCES` sentences.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, NamedTuple
 
 from orchestration.appraisal.phrases import IDLE, Book, Entry, all_phrases
 from substrate.language.languages import Language
 
+NEGATION_REACH: Final = 3
+"""A word is negated when one of this many words before it in its clause is a negation."""
+UNFINISHED_REACH: Final = 5
 MOST_CHARACTERS: Final = 12_000
 MOST_SENTENCES: Final = 60
 MOST_TOKENS: Final = 160
@@ -29,6 +34,15 @@ _CODE_SIGNS: Final = frozenset("{}[]();=<>_/\\|`$#")
 _CODE_SHARE: Final = 0.12
 _BREAKS: Final = frozenset(',;:()–—-.…!?"')
 _PLAIN_APOSTROPHE: Final = str.maketrans("’‘ʼ", "'''")
+
+
+class Owner(Enum):
+    """Who a phrase tells about: the speaker, somebody else, something that is no person, or nobody named."""
+
+    OWN = "own"
+    OTHER = "other"
+    THING = "thing"
+    NOBODY = "nobody"
 
 
 class Token(NamedTuple):
@@ -59,7 +73,13 @@ class Sentence:
     tokens: Sequence[Token]
     hits: Sequence[Hit]
     ending: str
-    elongated: bool = False
+    elongated: bool
+    language: Language
+
+    @property
+    def words(self) -> Mapping[str, frozenset[str]]:
+        """The words of its language that say how something is told."""
+        return self.language.telling.words
 
     def begins_clause(self, place: int) -> bool:
         return place == 0 or self.tokens[place - 1].text in _BREAKS
@@ -69,6 +89,138 @@ class Sentence:
         while not self.begins_clause(place):
             place -= 1
         return place
+
+    def is_negated(self, hit: Hit) -> bool:
+        start = max(self.clause_start(hit.start), hit.start - NEGATION_REACH)
+        negations, undone = self.words["negations"], self.words["negation_undone"]
+        for place in range(start, hit.start):
+            if self.tokens[place].text in negations and self.tokens[place + 1].text not in undone:
+                return True
+        after = self.tokens[hit.end : hit.end + NEGATION_REACH]
+        return any(token.text in self.words["negations_after"] for token in after)
+
+    def is_told(self, hit: Hit) -> bool:
+        """Whether the speaker tells a phrase of now: not denied, supposed, reported from others or long over."""
+        return self.is_told_of_others(hit) and not self.is_reported(hit)
+
+    def is_told_of_others(self, hit: Hit) -> bool:
+        """The same for what others did, who may have said so themselves: "they say they will not pay"."""
+        return not (self.is_negated(hit) or self.is_supposed(hit) or self.is_over(hit))
+
+    def is_reported(self, hit: Hit) -> bool:
+        """True for what somebody else says: "according to Omar it is fixed"; not for "I think it is fixed"."""
+        words, tokens = self.words, self.tokens
+        for place in range(hit.start):
+            own = place > 0 and tokens[place - 1].text in words["own_subjects"]
+            if tokens[place].text in words["reporting"] and not own:
+                return True
+        return False
+
+    def is_over(self, hit: Hit) -> bool:
+        """True for what was once: "I used to be afraid", "we were stuck, but that is long gone"."""
+        marks = [other.start for other in self.hits if other.entry.kind == "past"]
+        return any(mark > hit.start or mark >= self.clause_start(hit.start) for mark in marks)
+
+    def opens_clause(self, hit: Hit) -> bool:
+        """Whether only degree words and the like come before a phrase in its clause: the speaker left out the
+        "I"."""
+        words = self.words
+        may_precede = words["skipped"] | words["polite"] | words["joins"]
+        before = self.tokens[self.clause_start(hit.start) : hit.start]
+        return all(token.text in may_precede for token in before)
+
+    def is_supposed(self, hit: Hit) -> bool:
+        """True in a clause that says what would, could or should be; "and I" begins another, unless it goes on to
+        suppose: "it sounds muddy and I am fed up", but not "if it rains and I am fed up".
+        """
+        words, start = self.words, self.clause_start(hit.start)
+        if self._any_before(hit, words["hypothetical"] & (words["supposing"] | words["doubts"]), start):
+            return True
+        for place in range(start, hit.start - 1):
+            joined = self.tokens[place].text in words["joins"]
+            if joined and self.tokens[place + 1].text in words["own_subjects"] | words["things"]:
+                start = place + 1
+        return self._any_before(hit, words["hypothetical"], start)
+
+    def is_unfinished(self, hit: Hit) -> bool:
+        """True for a result that is still to come: "until it is done", "to be fixed", "not solved yet"."""
+        start = max(self.clause_start(hit.start), hit.start - UNFINISHED_REACH)
+        after = self.tokens[hit.end : hit.end + 2]
+        words = self.words
+        is_ahead = any(token.text in words["not_yet"] for token in after)
+        return is_ahead or self._any_before(hit, words["unfinished"], start)
+
+    def _any_before(self, hit: Hit, words: frozenset[str], start: int) -> bool:
+        return any(self.tokens[place].text in words for place in range(start, hit.start))
+
+    def asked_from(self) -> int:
+        """The place from which the sentence asks or bids; its length when it does not.
+
+        In "I am stuck, can you help?" only the second clause is a question.
+        """
+        leads = [hit.start for hit in self.hits if hit.entry.kind == "questions"]
+        if "?" in self.ending:
+            leads.append(self._first_question())
+        return min(leads, default=len(self.tokens))
+
+    def told(self) -> Iterator[Hit]:
+        """The phrases before what the sentence asks."""
+        asked = self.asked_from()
+        return (hit for hit in self.hits if hit.start < asked)
+
+    def _first_question(self) -> int:
+        """The place of the first clause that begins as a question; the last clause of several when none does."""
+        starts, joins = self.words["question_starts"], self.words["joins"]
+        last = 0
+        for place, token in enumerate(self.tokens):
+            begins = self.begins_clause(place)
+            if token.text in starts and (begins or self.tokens[place - 1].text in joins):
+                return place
+            if begins:
+                last = place
+        return last
+
+    def owner_of(self, hit: Hit) -> Owner:
+        """Who the phrase tells about, by the words before it in its clause, the nearest first."""
+        words, tokens = self.words, self.tokens
+        start = self.clause_start(hit.start)
+        own = words["own_subjects"] | words["own_objects"] | words["own_possessives"] | words["own_copulas"]
+        if any(token.text in own for token in tokens[hit.start : hit.end]):
+            return Owner.OWN
+        linked = tokens[hit.start].text in words["copulas"]
+        for place in range(hit.start - 1, start - 1, -1):
+            word, is_capital = tokens[place].text, tokens[place].shape == "a"
+            if word in own - words["own_possessives"]:
+                return Owner.OWN
+            is_name = self.language.names.have_capitals and is_capital and place > 0
+            if is_name or word in words["others"] or word in words["people"]:
+                return Owner.OTHER
+            if word in words["copulas"]:
+                linked = True
+            elif linked and word not in words["skipped"]:
+                return self._owner_of_subject(place, start)
+        return Owner.NOBODY
+
+    def _owner_of_subject(self, place: int, start: int) -> Owner:
+        """Who the noun before a verb such as `was` is. A capitalised word alone counts as a name."""
+        words = self.words
+        for earlier in range(place, max(start, place - 3) - 1, -1):
+            word = self.tokens[earlier].text
+            if word in words["own_subjects"]:
+                return Owner.OWN
+            if word in words["others"] or word in words["people"]:
+                return Owner.OTHER
+        token = self.tokens[place]
+        is_name = place == start and token.shape == "a" and token.text not in self.language.telling.function_words
+        return Owner.OTHER if is_name and token.text not in words["things"] else Owner.THING
+
+    def degree(self, hit: Hit) -> int:
+        """2 for `extremely`, 1 for `very`, −1 for `a bit`, else 0: the strongest of the words before a phrase."""
+        steps, degrees = {"top": 2, "high": 1, "low": -1}, self.language.telling.degrees
+        found: list[int] = []
+        for token in self.tokens[max(self.clause_start(hit.start), hit.start - 3) : hit.start]:
+            found += (step for name, step in steps.items() if token.text in degrees[name])
+        return max(found, key=abs, default=0)
 
 
 def own_text(text: str, language: Language) -> str:
@@ -89,12 +241,8 @@ def own_text(text: str, language: Language) -> str:
         pasted = pasted or (first != [] and first[0].lower() in language.telling.pasted["headers"])
         kept.append(" " * len(line) if pasted or _is_foreign(line) else line)
         pasted = pasted or _introduces(line, language)
-    return _QUOTES.sub(_without_quotation, "\n".join(kept))
-
-
-def _without_quotation(match: re.Match[str]) -> str:
-    quotation = match[0]
-    return " " * len(quotation) if quotation.count(" ") >= QUOTE_WORDS - 1 else quotation
+    read = "\n".join(kept)
+    return _QUOTES.sub(lambda one: " " * len(one[0]) if one[0].count(" ") >= QUOTE_WORDS - 1 else one[0], read)
 
 
 def _is_foreign(line: str) -> bool:
@@ -128,7 +276,10 @@ def sentences(text: str, language: Language, book: Book | None = None) -> Iterat
             elongated = _REPEATED.search(read, start, stop) is not None
             tokens = _tokens(read, (start, stop), language, squeeze=elongated)
             ending = "" if end is None else end[0].strip()
-            yield Sentence(read[start:stop], tokens, _find_phrases(tokens, book), ending, elongated)
+            hits = _find_phrases(tokens, book)
+            for idle in [hit for hit in hits if hit.entry.kind == IDLE]:  # no other hit may overlap one
+                hits = [hit for hit in hits if hit.start >= idle.end or idle.start > hit.end]
+            yield Sentence(read[start:stop], tokens, hits, ending, elongated, language)
             count += 1
         if end is None or count >= MOST_SENTENCES:
             return
@@ -180,12 +331,4 @@ def _find_phrases(tokens: Sequence[Token], book: Book) -> list[Hit]:
                 end = bisect_left(starts, match.end())
             hits.append(Hit(entry, place, end))
             read_to[entry[:2]] = end
-    return _without_idle(hits)
-
-
-def _without_idle(hits: list[Hit]) -> list[Hit]:
-    """The hits that overlap no set phrase which only looks like one, such as "happy to help"."""
-    left = hits
-    for idle in [hit for hit in hits if hit.entry.kind == IDLE]:
-        left = [hit for hit in left if hit.start >= idle.end or idle.start > hit.end]
-    return left
+    return hits

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from orchestration.appraisal import context
 from orchestration.appraisal.speech import Hit, Sentence, sentences
-from substrate.language.languages import Language
 from substrate.language.text import language_of, stem, words
 
 MOST_RULE_CHARACTERS: Final = 400
@@ -27,7 +25,7 @@ def is_standing_instruction(text: str) -> bool:
     language = language_of(read)
     told = list(sentences(read, language))
     is_preferred = any(_is_a(hit, "preferences") for sentence in told for hit in sentence.hits)
-    return is_preferred or find_rule(told, language) is not None
+    return is_preferred or find_rule(told) is not None
 
 
 def is_revocation(text: str) -> bool:
@@ -49,28 +47,28 @@ def matter_of(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in common)
 
 
-def read_rule(text: str, read: Sequence[Sentence], language: Language) -> str | None:
+def read_rule(text: str, read: Sequence[Sentence]) -> str | None:
     """The words of the first sentence that bids the listener to do something from now on."""
-    sentence = find_rule(read, language)
+    sentence = find_rule(read)
     if sentence is None:
         return None
     start, end = sentence.tokens[0].start, sentence.tokens[-1].end
     return " ".join(text[start:end].split())[:MOST_RULE_CHARACTERS]
 
 
-def find_rule(read: Sequence[Sentence], language: Language) -> Sentence | None:
+def find_rule(read: Sequence[Sentence]) -> Sentence | None:
     """The first sentence that bids the listener to do something from now on.
 
     Either one phrase says so ("in every answer"), or a sentence bids, and something near it says that this is to
     last: a word such as `always`, a condition such as "when you write", or an announcement such as "another rule".
     """
-    signals = [_signals(sentence, language) for sentence in read]
+    signals = [_signals(sentence) for sentence in read]
     for place, sentence in enumerate(read):
         if len(sentence.tokens) > LONG or _asks(sentence):
             continue
-        if any(_bids(sentence, hit, language) for hit in sentence.hits if hit.entry.kind == "rules"):
+        if any(_bids(sentence, hit) for hit in sentence.hits if hit.entry.kind == "rules"):
             return sentence
-        if _is_bid(sentence, signals[place], language) and _lasts(place, read, signals, language):
+        if _is_bid(sentence, signals[place]) and _lasts(place, read, signals):
             return sentence
         if "named" in signals[place] and "?" not in sentence.ending:
             is_lead = len(sentence.tokens) <= SHORT and place + 1 < len(read)
@@ -84,21 +82,21 @@ def _asks(sentence: Sentence) -> bool:
     return any(hit.entry.kind == "questions" and hit.start not in bids for hit in sentence.hits)
 
 
-def _is_bid(sentence: Sentence, signals: frozenset[str], language: Language) -> bool:
+def _is_bid(sentence: Sentence, signals: frozenset[str]) -> bool:
     """Whether a sentence tells the listener how to speak or what to do: "keep it short", "sentences, always"."""
     if "bids" in signals:
         speaks = {"lasting", "conditions"} <= signals or "manner" in signals
-        return speaks or any(token.text in language.telling.words["listener"] for token in sentence.tokens)
+        return speaks or any(token.text in sentence.words["listener"] for token in sentence.tokens)
     return "manner" in signals and "lasting" in signals and len(sentence.tokens) <= SHORT
 
 
-def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str]], language: Language) -> bool:
+def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str]]) -> bool:
     """Whether the bid at a place is for good: said in it, announced before it, or said of it after it."""
     if signals[place] & {"lasting", "conditions"} or any(
         near & {"announced", "named"} for near in signals[max(0, place - 2) : place + 1]
     ):
         return True
-    points = language.telling.words["points_back"]
+    points = read[place].words["points_back"]
     after = range(place + 1, min(len(read), place + 4))
     return any(
         "lasting" in signals[later] and (len(read[later].tokens) <= 2 or _has(read[later], points))
@@ -121,7 +119,7 @@ def _has(sentence: Sentence, words: frozenset[str]) -> bool:
     return any(token.text in words for token in sentence.tokens)
 
 
-def _signals(sentence: Sentence, language: Language) -> frozenset[str]:
+def _signals(sentence: Sentence) -> frozenset[str]:
     """What the phrases of a sentence are, by the names of `rules` in the file; an imperative is one of `bids`."""
     found: set[str] = set()
     wished = _places(sentence, "bids")
@@ -129,23 +127,23 @@ def _signals(sentence: Sentence, language: Language) -> frozenset[str]:
     lasts = any(_is_a(hit, "lasting") and hit.start not in once for hit in sentence.hits)
     for hit in sentence.hits:
         kind, value = hit.entry.kind, hit.entry.value
-        if kind != "rules" or context.is_reported(sentence, hit, language):
+        if kind != "rules" or sentence.is_reported(hit):
             continue
         if hit.start in once and not lasts:
             continue
         if value == "verbs":
-            found |= {"bids"} if _opens(sentence, hit, language) else set()
-        elif value == "manner" or not _own_before(sentence, hit, language, wished):
+            found |= {"bids"} if _opens(sentence, hit) else set()
+        elif value == "manner" or not _own_before(sentence, hit, wished):
             found.add(value)
     return frozenset(found)
 
 
-def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
+def _opens(sentence: Sentence, hit: Hit) -> bool:
     """Whether a verb is an imperative: it opens its clause, or follows a condition, and has no subject.
 
     The verb of a condition ("if you say so") is none, nor that of a question ("tell me, what is your plan?").
     """
-    words, tokens = language.telling.words, sentence.tokens
+    words, tokens = sentence.words, sentence.tokens
     if hit.start in _places(sentence, "conditions"):
         return False
     if "?" in sentence.ending and not any(_is_a(each, "lasting", "conditions") for each in sentence.hits):
@@ -167,32 +165,32 @@ def _opens(sentence: Sentence, hit: Hit, language: Language) -> bool:
     return tokens[hit.start - 1].text not in words["no_bid_after"]
 
 
-def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
+def _bids(sentence: Sentence, hit: Hit) -> bool:
     """Whether a phrase alone is a rule and speaks to the listener: not "I will do so in every answer"."""
-    words, tokens = language.telling.words, sentence.tokens
+    words, tokens = sentence.words, sentence.tokens
     if hit.entry.value == "anywhere":
         after = tokens[hit.end].text if hit.end < len(tokens) else ""
-        return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
+        return after not in words["own_subjects"] and not _own_before(sentence, hit)
     if hit.entry.value != "start":
         return False
     before = tokens[sentence.clause_start(hit.start) : hit.start]
     after = next((token.text for token in tokens[hit.end :] if token.text != ","), "")
     listens = _has(sentence, words["listener"]) or any(_is_a(each, "asked") for each in sentence.hits)
-    return listens and _may_bid(after, language) and all(token.text in words["polite"] for token in before)
+    return listens and _may_bid(after, words) and all(token.text in words["polite"] for token in before)
 
 
-def _may_bid(word: str, language: Language) -> bool:
+def _may_bid(word: str, words: Mapping[str, frozenset[str]]) -> bool:
     """Whether the word after `always` may be an imperative: not `misses`, `being`, `happy`."""
-    inflected = word.endswith(tuple(language.telling.words["inflected"])) and not word.endswith("ss")
-    return word.isalpha() and word not in language.telling.words["rule_not"] and not inflected
+    inflected = word.endswith(tuple(words["inflected"])) and not word.endswith("ss")
+    return word.isalpha() and word not in words["rule_not"] and not inflected
 
 
-def _own_before(sentence: Sentence, hit: Hit, language: Language, wished: Collection[int] = frozenset()) -> bool:
+def _own_before(sentence: Sentence, hit: Hit, wished: Collection[int] = frozenset()) -> bool:
     """Whether the speaker is the subject of the clause: "I will do it differently from now on".
 
     `wished`: the places of phrases such as "I want you to", whose subject is not meant.
     """
     places = range(sentence.clause_start(hit.start), hit.start)
     words = [sentence.tokens[place].text for place in places if place not in wished]
-    own = [word for word in words if word in language.telling.words["own_subjects"]]
-    return bool(own) and not any(word in language.telling.words["addressed"] for word in words)
+    own = [word for word in words if word in sentence.words["own_subjects"]]
+    return bool(own) and not any(word in sentence.words["addressed"] for word in words)

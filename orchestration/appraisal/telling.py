@@ -12,7 +12,6 @@ from functools import cache
 from itertools import chain, takewhile
 from typing import Final
 
-from orchestration.appraisal.context import asked_from
 from orchestration.appraisal.speech import Sentence, own_text, sentences
 from orchestration.appraisal.standing_rules import is_standing_instruction
 from schemas.memory import Silence
@@ -48,9 +47,9 @@ def read_silence(text: str, *, answers: bool = False, given: Sequence[str] = ())
         if not _WORD.search(sentence.text):
             continue
         spoken = True
-        start = _asked_from(sentence, spoken_in)
+        start = _asked_from(sentence)
         asks = asks or start < len(sentence.tokens)
-        if _tells(sentence, start, spoken_in, answers=answers) and not (asks and _says_how(sentence, spoken_in)):
+        if _tells(sentence, start, answers=answers) and not (asks and _says_how(sentence)):
             telling.append(sentence)
     if not spoken:
         return None if _WORD.search(text) else "Courtesy"
@@ -60,13 +59,13 @@ def read_silence(text: str, *, answers: bool = False, given: Sequence[str] = ())
     return "Echo" if answers and given and _repeats(telling, spoken_in, given) else None
 
 
-def _asked_from(sentence: Sentence, language: Language) -> int:
+def _asked_from(sentence: Sentence) -> int:
     """The place from which a sentence asks; its length where it does not.
 
     Many leave out the mark: "what is my number" begins as a question does. "The code is 8812?" has the mark, and
     tells.
     """
-    tokens, words = sentence.tokens, language.telling.words
+    tokens, words = sentence.tokens, sentence.words
     first = next((place for place, token in enumerate(tokens) if token.text not in words["polite"]), 0)
     rest = [token.text for token in tokens[first:]]
     if _pattern("asking").match(" ".join(rest)):
@@ -77,7 +76,7 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
         is_turned = second in words["own_subjects"] | words["others"] and not joined
         if opening in words["question_starts"] or is_turned or not words["wh"].isdisjoint((opening, second)):
             return first
-        start = asked_from(sentence, language)
+        start = sentence.asked_from()
         return start if start or len(rest) == 1 or not words["wh"].isdisjoint(rest) else len(tokens)
     if len(rest) < 2 or len(rest) > MOST_ASKED or "," in rest:
         return len(tokens)
@@ -87,22 +86,28 @@ def _asked_from(sentence: Sentence, language: Language) -> int:
     return first if rest[0] in words["question_starts"] and rest[1] in words["turned"] else len(tokens)
 
 
-def _tells(sentence: Sentence, asked: int, language: Language, *, answers: bool) -> bool:
+def _tells(sentence: Sentence, asked: int, *, answers: bool) -> bool:
     """Whether a sentence tells something: beside what it asks from `asked` on, or of its own."""
-    words, said = language.telling.words, [token.text for token in sentence.tokens]
+    words, said = sentence.words, [token.text for token in sentence.tokens]
     if asked == len(said):
-        return _says(" ".join(said), language, answers=answers)
+        # More than courtesy in one of the clauses, or that something is not known.
+        for clause in _break().split(" ".join(said)):
+            if answers and _pattern("unknown").search(clause):
+                continue
+            if _meaning(_pattern("courtesy").sub(" ", clause).split(), sentence.language):
+                return True
+        return False
     before = _pattern("courtesy").sub(" ", " ".join(said[:asked])).split()
-    told = [word for word in _meaning(before, language) if word not in words["saying"]]
+    told = [word for word in _meaning(before, sentence.language) if word not in words["saying"]]
     is_reason = not (words["telling"] | words["own_subjects"]).isdisjoint(before)
     if words["supposing"].isdisjoint(before[:3]) and len(told) >= (1 if is_reason else LEAST_TOLD):
         return True
-    return _tells_beside(said[asked:], language)
+    return _tells_beside(said[asked:], sentence.language)
 
 
-def _says_how(sentence: Sentence, language: Language) -> bool:
+def _says_how(sentence: Sentence) -> bool:
     """Whether a sentence beside a question only says how to answer it: "Mention only five items."."""
-    words, said = language.telling.words, [token.text for token in sentence.tokens]
+    words, said = sentence.words, [token.text for token in sentence.tokens]
     is_bid = next((word for word in said if word not in words["polite"]), "") in words["answering"]
     return is_bid and words["own_subjects"].isdisjoint(said) and not is_standing_instruction(sentence.text)
 
@@ -137,16 +142,6 @@ def _tells_beside(asking: Sequence[str], language: Language) -> bool:
         else:
             is_told = word in words["reasons"] or (word in words["opens_told"] and bool(own))
         if place and is_told and not locates and len(_meaning(clause, language)) >= LEAST_TOLD:
-            return True
-    return False
-
-
-def _says(said: str, language: Language, *, answers: bool) -> bool:
-    """Whether one of the clauses of a statement says more than courtesy, or that something is not known."""
-    for clause in _break().split(said):
-        if answers and _pattern("unknown").search(clause):
-            continue
-        if _meaning(_pattern("courtesy").sub(" ", clause).split(), language):
             return True
     return False
 

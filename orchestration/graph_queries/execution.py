@@ -20,8 +20,8 @@ from schemas.memory import GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
+from substrate.connection.kept import GraphRecords
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import GraphRecords
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import neighbours, search, waking

@@ -10,7 +10,7 @@ from orchestration.graph_queries.recall import Recall
 from schemas.errors import Fault, StoreTimeout
 from schemas.memory import GraphKey, Level, collective_of
 from schemas.temporal import Instant, Scope
-from substrate.connection.kept_reads import GraphState
+from substrate.connection.kept import GraphState
 from substrate.connection.together import together
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name

@@ -19,7 +19,7 @@ from schemas.intention import Filters
 from schemas.memory import GraphKey
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
-from substrate.store import held_values
+from substrate.store import vocabulary
 from substrate.store.reader import tag_members
 
 KINDS: Final[Mapping[str, str]] = {
@@ -85,7 +85,7 @@ def find_fewest(filters: Filters, counts: ValueCounts) -> Fewest | None:
         held = counts.get(name, {})
         bounds += [Fewest(held.get(label, 0), f"{mark}{label}") for label in _values(filters, name)]
     totals = [sum(each.values()) for name, each in counts.items() if name not in LABELS]
-    bounds += [Fewest(total) for total in totals if total <= held_values.MANY]
+    bounds += [Fewest(total) for total in totals if total <= vocabulary.MANY]
     return min(bounds, key=lambda bound: bound.members, default=None)
 
 
@@ -128,7 +128,7 @@ async def _count(filters: Filters, graph: Graph) -> ValueCounts | None:
 
 async def _count_one(graph: Graph, name: str, values: Sequence[str]) -> Mapping[str, int]:
     if name not in LABELS:
-        return await held_values.count_values(graph, name, values)
+        return await vocabulary.count_values(graph, name, values)
     members = await tag_members(graph, [f"{LABELS[name]}{value}" for value in values])
     return {value: members[label] for value in values if (label := f"{LABELS[name]}{value}") in members}
 
@@ -147,5 +147,5 @@ async def _read_known(name: str, graphs: Sequence[Graph]) -> list[str]:
 
 async def _read_values(graph: Graph, name: str) -> list[str]:
     if name not in LABELS:
-        return await held_values.read_values(graph, name)
-    return [label[1:] for label in await held_values.read_labels(graph) if label.startswith(LABELS[name])]
+        return await vocabulary.read_values(graph, name)
+    return [label[1:] for label in await vocabulary.read_labels(graph) if label.startswith(LABELS[name])]

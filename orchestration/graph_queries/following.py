@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from schemas.memory import GENERALISATION
 from substrate.columns.reading import GraphMoved
+from substrate.connection.kept import Record, RecordName
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import Record, RecordName
 from substrate.graphs.graph import GraphTarget
 from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both

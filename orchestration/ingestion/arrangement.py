@@ -11,31 +11,26 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from orchestration.identifiers import identifier, natural_id
 from orchestration.ingestion.episodes import (
-    IN_ORDER,
     STEP,
-    WHO_SPOKE,
     Episode,
     Message,
     Session,
-    Turn,
-    build_link,
-    first_times,
-    person_memory,
-    session_memory,
+    SessionStart,
+    Step,
+    step_commands,
     turn_memory,
 )
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
-from orchestration.ingestion.formats.parsed import move
+from orchestration.ingestion.formats.reader import move
 from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
 from orchestration.ranking.times import SESSION_GAP
 from orchestration.writing.records import fingerprint
-from schemas.commands import Command, Correct, Relate, Retract, Supersede, Unrelate
+from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.memory import GraphKey, Source
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.language.text import count_of
@@ -55,32 +50,6 @@ class Heard(NamedTuple):
     status: Status
     id: str | None = None
     reason: str | None = None
-
-
-class SessionStart(NamedTuple):
-    """The session that a turn begins, and the id of the session before it."""
-
-    key: str
-    title: str
-    before: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A turn of the list at its place.
-
-    `before`: id of the turn before it. `after`: id of the turn after it, when that is stored and not in the list.
-    `parts`: ids of two stored turns that followed each other and between which it is the last new one.
-    """
-
-    turn: Turn
-    order: TurnOrder
-    time: datetime | None
-    is_new: bool
-    before: str | None = None
-    after: str | None = None
-    parts: tuple[str, str] | None = None
-    starts: SessionStart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,47 +96,8 @@ class Continuation:
         return replace(self.episode, sessions=sessions, messages=())
 
     def commands(self) -> Iterator[Command]:
-        """Yield the commands: a link comes after both of its ends, a change after everything new."""
-        since = first_times(self.episode, ((step.turn, step.time) for step in self.steps))
-        met: set[str] = set()
-        begun = [*(at for at, step in enumerate(self.steps) if step.starts is not None), len(self.steps)]
-        turns_of = {first: self.steps[first:end] for first, end in pairwise(begun)}
-        for place, step in enumerate(self.steps):
-            speaker = self.episode.person(step.turn.speaker)
-            yield from self._session(step, turns_of.get(place, ()))
-            turn_id = self._id(step.turn.key)
-            yield turn_memory(self.episode, step.turn, turn_id, step.time)
-            if speaker not in met:
-                met.add(speaker)
-                yield person_memory(self.episode, step.turn.speaker, speaker, since.get(speaker))
-            yield self._link(turn_id, "SAID_BY", speaker, step)
-            if step.starts is not None:
-                yield self._link(self._id(step.starts.key), "STARTS_WITH", turn_id, step)
-            if step.before is not None:
-                yield self._link(step.before, "NEXT", turn_id, step)
-            if step.after is not None:
-                yield self._link(turn_id, "NEXT", step.after, step)
-            if step.parts is not None:
-                link_id = natural_id(step.parts[0], "NEXT", step.parts[1])
-                parted = Unrelate(citizen_id=self.citizen_id, id=link_id, source=Source.INGESTION)
-                yield parted.as_inferred()
-        yield from self.changes
-
-    def _session(self, step: Step, following: Sequence[Step]) -> Iterator[Command]:
-        if step.starts is None:
-            return
-        session = Session(step.starts.key, step.starts.title, step.time, tuple(one.turn for one in following))
-        session_id = self._id(session.key)
-        yield session_memory(self.episode, session, session_id, step.time)
-        if step.starts.before is not None:
-            yield self._link(self._id(step.starts.before), "NEXT", session_id, step)
-
-    def _link(self, source_id: str, kind: str, target_id: str, step: Step) -> Relate:
-        goal = WHO_SPOKE if kind == "SAID_BY" else IN_ORDER
-        return build_link(self.episode, source_id, kind, target_id, goal=goal, time=step.time)
-
-    def _id(self, key: str) -> str:
-        return identifier(f"{self.episode.id}:{key}")
+        """Yield the commands; a change comes after everything new."""
+        return chain(step_commands(self.episode, self.steps), self.changes)
 
 
 def continue_episode(
@@ -236,12 +166,9 @@ class _Arranger:
     def _known(self, steps: Sequence[Step]) -> Iterator[str]:
         for step in steps:
             if not step.is_new:
-                yield self._id(step.turn.key)
+                yield self.episode.memory_id(step.turn.key)
             if step.starts is not None and step.starts.key in self.transcript.sessions:
-                yield self._id(step.starts.key)
-
-    def _id(self, key: str) -> str:
-        return identifier(f"{self.episode.id}:{key}")
+                yield self.episode.memory_id(step.starts.key)
 
     def _meet_again(self, message: Message, turn: StoredTurn, time: datetime | None) -> None:
         """A message that is a stored turn."""
@@ -315,7 +242,7 @@ class _Arranger:
         self.last = order
         self.stamps.append(read_stamp(message.turn.extra))
         self.placed.append((order, message, time, True))
-        turn_id = self._id(order.key)
+        turn_id = self.episode.memory_id(order.key)
         if message.id is not None:
             self.new_ids[message.id] = turn_id
         self.heard.append(Heard(message, "stored", turn_id))
@@ -389,11 +316,12 @@ class _Arranger:
             steps.append(
                 Step(
                     turn=replace(message.turn, key=order.key),
-                    order=order,
                     time=time,
                     is_new=is_new,
-                    before=None if before is None else self._id(before.key),
-                    after=None if not is_new or after is None or after in placed_at else self._id(after.key),
+                    before=None if before is None else self.episode.memory_id(before.key),
+                    after=None
+                    if not is_new or after is None or after in placed_at
+                    else self.episode.memory_id(after.key),
                     parts=self._parts(order, after) if is_new else None,
                     starts=starts,
                 )

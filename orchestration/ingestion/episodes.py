@@ -7,22 +7,23 @@ is read: the command of a turn without a time has no time, and gets that of its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain
-from typing import Any, Final
+from functools import partial
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal import key_phrases
 from orchestration.appraisal.own_words import own_words
-from orchestration.identifiers import identifier, ingestion_id, person_id
+from orchestration.identifiers import identifier, ingestion_id, natural_id, person_id
 from orchestration.question.reading import ASKING, ROLES
-from schemas.commands import Command, Relate, Remember
+from schemas.commands import Command, Relate, Remember, Unrelate
 from schemas.memory import GraphKey, Level, ResolutionState, Source
 from schemas.temporal import long_date
 from substrate.graphs import names
 from substrate.language.text import name_key
-from substrate.store.shown_names import SUBJECTS
+from substrate.store.rows import SUBJECTS
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"
@@ -135,56 +136,97 @@ class Episode:
 
     def shared(self) -> frozenset[str]:
         """Return the ids of the people, whom another episode may have stored before, and of the sessions."""
-        return self.people_ids() | {identifier(f"{self.id}:{session.key}") for session in self.sessions}
+        return self.people_ids() | {self.memory_id(session.key) for session in self.sessions}
 
     def people_ids(self) -> frozenset[str]:
         speakers = {turn.speaker for session in self.sessions for turn in session.turns}
         return frozenset(map(self.person, speakers))
 
+    def memory_id(self, key: str) -> str:
+        """The id of a turn or a session."""
+        return identifier(f"{self.id}:{key}")
+
     def commands(self) -> Iterator[Command]:
-        return commands(self)
+        """Yield for each session its memory, its turns, its new speakers, and their links (`step_commands`)."""
+        steps: list[Step] = []
+        before: str | None = None
+        last_session: str | None = None
+        for session in self.sessions:
+            starts: SessionStart | None = SessionStart(session.key, session.title, last_session)
+            for turn, time in zip(session.turns, session.times(), strict=True):
+                steps.append(Step(turn, time, before=before, starts=starts))
+                before, starts = self.memory_id(turn.key), None
+            last_session = session.key
+        return step_commands(self, steps)
 
 
-def commands(episode: Episode) -> Iterator[Command]:
-    """Yield the commands of an episode: for each session its node, its turns, its new speakers, and their links.
+class SessionStart(NamedTuple):
+    """The session that a turn begins, and the key of the session before it."""
 
-    A link comes after both of its ends. All share one command id; each memory and link has its own id. Raises
-    pydantic's ValidationError when a text of the episode cannot be stored.
+    key: str
+    title: str
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A turn at its place.
+
+    `before`: id of the turn before it. `after`: id of the turn after it, when that is stored and not in the list.
+    `parts`: ids of two stored turns that followed each other and between which it is the last new one.
     """
-    known: set[str] = set()
-    timed = (zip(session.turns, session.times(), strict=True) for session in episode.sessions)
-    since = first_times(episode, chain.from_iterable(timed))
-    last_session: str | None = None
-    last_turn: str | None = None
-    for session in episode.sessions:
-        times = session.times()
-        session_id = identifier(f"{episode.id}:{session.key}")
-        yield session_memory(episode, session, session_id, times[0])
-        if last_session is not None:
-            yield build_link(episode, last_session, "NEXT", session_id, goal=IN_ORDER, time=times[0])
-        for index, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
-            turn_id = identifier(f"{episode.id}:{turn.key}")
-            yield turn_memory(episode, turn, turn_id, time)
-            speaker = episode.person(turn.speaker)
-            if speaker not in known:
-                known.add(speaker)
-                yield person_memory(episode, turn.speaker, speaker, since.get(speaker))
-            yield build_link(episode, turn_id, "SAID_BY", speaker, goal=WHO_SPOKE, time=time)
-            if index == 0:
-                yield build_link(episode, session_id, "STARTS_WITH", turn_id, goal=IN_ORDER, time=time)
-            if last_turn is not None:
-                yield build_link(episode, last_turn, "NEXT", turn_id, goal=IN_ORDER, time=time)
-            last_turn = turn_id
-        last_session = session_id
+
+    turn: Turn
+    time: datetime | None
+    is_new: bool = True
+    before: str | None = None
+    after: str | None = None
+    parts: tuple[str, str] | None = None
+    starts: SessionStart | None = None
 
 
-def first_times(episode: Episode, turns: Iterable[tuple[Turn, datetime | None]]) -> dict[str, datetime]:
+def step_commands(episode: Episode, steps: Sequence[Step]) -> Iterator[Command]:
+    """Yield the commands of turns of an episode. A link comes after both of its ends.
+
+    All share one command id; each memory and link has its own id. Raises pydantic's ValidationError when a text of
+    the episode cannot be stored.
+    """
+    since = _first_times(episode, steps)
+    met: set[str] = set()
+    for place, step in enumerate(steps):
+        link = partial(build_link, episode, time=step.time)
+        turn_id, starts = episode.memory_id(step.turn.key), step.starts
+        if starts is not None:
+            following = takewhile(lambda one: one.starts is None, steps[place + 1 : place + SUBJECT_TURNS])
+            texts = [step.turn.text, *(one.turn.text for one in following)]
+            yield _session_memory(episode, starts, texts, step.time)
+            if starts.before is not None:
+                ends = (episode.memory_id(starts.before), "NEXT", episode.memory_id(starts.key))
+                yield link(*ends, goal=IN_ORDER)
+        yield turn_memory(episode, step.turn, turn_id, step.time)
+        speaker = episode.person(step.turn.speaker)
+        if speaker not in met:
+            met.add(speaker)
+            named = {"id": speaker, "node_type": "Person", "name": step.turn.speaker}
+            yield _remember(episode, since.get(speaker), **named)
+        yield link(turn_id, "SAID_BY", speaker, goal=WHO_SPOKE)
+        first = None if starts is None else episode.memory_id(starts.key)
+        order = ((first, "STARTS_WITH", turn_id), (step.before, "NEXT", turn_id), (turn_id, "NEXT", step.after))
+        for source, kind, target in order:
+            if source is not None and target is not None:
+                yield link(source, kind, target, goal=IN_ORDER)
+        if step.parts is not None:
+            link_id = natural_id(step.parts[0], "NEXT", step.parts[1])
+            yield Unrelate(citizen_id=episode.citizen_id, id=link_id, source=Source.INGESTION).as_inferred()
+
+
+def _first_times(episode: Episode, steps: Iterable[Step]) -> dict[str, datetime]:
     """Return the earliest time at which each person speaks; a person without a time is left out."""
     first: dict[str, datetime] = {}
-    for turn, time in turns:
-        if time is not None:
-            speaker = episode.person(turn.speaker)
-            first[speaker] = min(time, first.get(speaker, time))
+    for step in steps:
+        if step.time is not None:
+            speaker = episode.person(step.turn.speaker)
+            first[speaker] = min(step.time, first.get(speaker, step.time))
     return first
 
 
@@ -192,26 +234,30 @@ def valid_at_field(time: datetime | None) -> dict[str, Any]:
     return {} if time is None else {"valid_at": time}
 
 
-def session_memory(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
+def _remember(episode: Episode, time: datetime | None, **content: Any) -> Remember:
+    named = {"command_id": episode.command_id, "citizen_id": episode.citizen_id, "source": Source.INGESTION}
+    return Remember(**named, **content, **valid_at_field(time))
+
+
+def _session_memory(
+    episode: Episode, starts: SessionStart, texts: Sequence[str], begun: datetime | None
+) -> Remember:
     """Build the memory of a session. Its text has the day, but neither the speakers nor the length.
 
     With a name it would match every question that names the speaker; the session may continue in the next file.
     What it is about stands in `extra`: it is shown in the name, and no words to search by.
     """
-    subjects = key_phrases.subject_words([turn.text for turn in session.turns[:SUBJECT_TURNS]])
-    extra = {"extra": {SUBJECTS: list(subjects)}} if subjects else {}
+    subjects = key_phrases.subject_words(texts)
     day = None if begun is None else long_date(begun)
-    return Remember(
-        command_id=ingestion_id(episode.id),
-        citizen_id=episode.citizen_id,
-        id=session_id,
+    return _remember(
+        episode,
+        begun,
+        id=episode.memory_id(starts.key),
         node_type="Session",
-        name=session.title if day is None else f"{session.title} · {day}",
+        name=starts.title if day is None else f"{starts.title} · {day}",
         description=day or "",
-        source=Source.INGESTION,
         episode_id=identifier(episode.id),
-        **extra,
-        **valid_at_field(begun),
+        **({"extra": {SUBJECTS: list(subjects)}} if subjects else {}),
     )
 
 
@@ -221,30 +267,16 @@ def turn_memory(episode: Episode, turn: Turn, turn_id: str, time: datetime | Non
     tags = key_phrases.written_tags(own_words(turn.text)) if is_human and "#" in turn.text else []
     if tags:
         extra["tags"] = [tag for tag in tags if len(tag) <= key_phrases.MAX_LENGTH][:MOST_TAGS]
-    return Remember(
-        command_id=ingestion_id(episode.id),
-        citizen_id=episode.citizen_id,
+    return _remember(
+        episode,
+        time,
         id=turn_id,
         node_type="Turn",
         name=turn.key,
         description=turn.text,
         speaker=turn.speaker,
-        source=Source.INGESTION,
         episode_id=identifier(episode.id),
         **extra,
-        **valid_at_field(time),
-    )
-
-
-def person_memory(episode: Episode, speaker: str, speaker_id: str, time: datetime | None) -> Remember:
-    return Remember(
-        command_id=ingestion_id(episode.id),
-        citizen_id=episode.citizen_id,
-        id=speaker_id,
-        node_type="Person",
-        name=speaker,
-        source=Source.INGESTION,
-        **valid_at_field(time),
     )
 
 

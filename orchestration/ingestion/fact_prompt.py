@@ -9,7 +9,6 @@ from typing import Annotated, Final, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestration.identifiers import identifier
 from orchestration.ingestion.episodes import Episode
 from orchestration.question.entity_prompt import MAX_KIND
 from schemas.base import Name
@@ -108,7 +107,7 @@ def split_windows(episode: Episode) -> Iterator[tuple[Message, ...]]:
             if window and (len(window) >= WINDOW_TURNS or characters + len(text) > WINDOW_CHARACTERS):
                 yield tuple(window)
                 window, characters = [], 0
-            window.append(Message(turn.key, identifier(f"{episode.id}:{turn.key}"), turn.speaker, text, time))
+            window.append(Message(turn.key, episode.memory_id(turn.key), turn.speaker, text, time))
             characters += len(text)
     if window:
         yield tuple(window)

@@ -20,7 +20,7 @@ from orchestration.identifiers import accented_name, identifier, link_name, natu
 from orchestration.ingestion import fact_prompt
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.fact_prompt import Claim, Message, NamedThing
-from orchestration.ingestion.formats.parsed import ParsedFiles, move
+from orchestration.ingestion.formats.reader import ParsedFiles, move
 from orchestration.ingestion.speakers import resolve_speakers
 from schemas.commands import Command, Relate, Remember, Unrelate, Writer
 from schemas.errors import InvalidRequest
@@ -116,24 +116,18 @@ async def _extract(job: _FactJob, model: LanguageModel, extraction: _Extraction)
             if value is None:
                 extraction.notes.append(f"no facts from {window[0].key} to {window[-1].key}: {call.failure}")
             else:
-                claims = _claims(value, window, extraction, job.now)
+                claims: list[Claim] = []
+                for fact in value.facts:
+                    try:
+                        claims.append(fact_prompt.check_fact(fact, window))
+                    except ValueError as error:
+                        extraction.left_out[str(error)] += 1
+                # By time, so that a later fact can end an earlier one.
+                claims.sort(key=lambda claim: claim.valid_at or to_datetime(job.now))
                 await _store(claims, window, job, extraction)
         if all(value is None for value, _ in answers):
             extraction.notes.append(f"the model was not asked about what follows in {job.episode.id}")
             return
-
-
-def _claims(
-    value: fact_prompt.Facts, window: Sequence[Message], extraction: _Extraction, now: Instant
-) -> list[Claim]:
-    """Return the facts that the text supports, by time, so that a later fact can end an earlier one."""
-    claims = []
-    for fact in value.facts:
-        try:
-            claims.append(fact_prompt.check_fact(fact, window))
-        except ValueError as error:
-            extraction.left_out[str(error)] += 1
-    return sorted(claims, key=lambda claim: claim.valid_at or to_datetime(now))
 
 
 async def _store(

@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.formats import Intake, parse_readable, parse_strictly
 from orchestration.ingestion.formats.files import is_archive, make_file, read_files, unpack
-from orchestration.ingestion.formats.parsed import FileSet
+from orchestration.ingestion.formats.reader import FileSet
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from substrate.connection.turns import ActiveTenants, Turns
 

@@ -22,8 +22,7 @@ from orchestration.ingestion.arrangement import Continuation, Heard, continue_ep
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.commands import CommandFile
-from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
-from orchestration.ingestion.formats.reader import Reader
+from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
 from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
@@ -34,8 +33,8 @@ from schemas.memory import GraphKey, Level, graph_fields
 from schemas.responses import HeardMessage, HeardReport
 from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.language.text import count_of
-from substrate.store import reader, transcripts
-from substrate.store.transcripts import EpisodeRow
+from substrate.store import notes, reader
+from substrate.store.notes import EpisodeRow
 
 TRIES: Final = 8
 """Attempts to place a list, because another process may store under the same ids at the same time."""
@@ -221,9 +220,9 @@ async def _is_right(plan: Plan, deps: Deps) -> bool:
     heard = plan.continuation.heard
     new = {one.id for one in heard if one.status == "stored" and one.id}
     last = plan.transcript.turns[-1]
-    following = identifier(f"{plan.continuation.id}:{last.order.next().key}")
+    following = plan.continuation.episode.memory_id(last.order.next().key)
     met = {one.id for one in heard if one.id} - new
-    versions = await transcripts.read_versions(graph, [*new, *met, last.id, following])
+    versions = await notes.read_versions(graph, [*new, *met, last.id, following])
     known = plan.transcript.versions(met | {last.id})
     return versions == known
 
@@ -236,12 +235,12 @@ def _keep(plan: Plan, job: Job) -> None:
         time = job.now if step.time is None else to_instant(step.time)
         if step.starts is not None:
             transcript.sessions[step.starts.key] = StoredSession(step.starts.key, step.starts.title, time)
-        if step.is_new:
-            turn = step.turn
+        turn, order = step.turn, TurnOrder.of(step.turn.key)
+        if step.is_new and order is not None:
             added.append(
                 StoredTurn(
-                    id=identifier(f"{episode.id}:{turn.key}"),
-                    order=step.order,
+                    id=episode.memory_id(turn.key),
+                    order=order,
                     speaker=turn.speaker,
                     said=said(turn.speaker, turn.text),
                     since=time,
@@ -316,7 +315,7 @@ async def _load(episodes: Sequence[Episode], deps: Deps, now: Instant) -> list[T
     found: dict[str, list[EpisodeRow]] = {identifier(episode.id): [] for episode in episodes}
     graph = episodes[0].graph_name
     if await deps.graphs.for_reading(graph):
-        async for row in transcripts.read_episodes(deps.graph(graph), list(found)):
+        async for row in notes.read_episodes(deps.graph(graph), list(found)):
             found[row.episode_id].append(row)
     return [build_transcript(episode, found[identifier(episode.id)], now) for episode in episodes]
 
@@ -339,7 +338,7 @@ def _session_keys(episode: Episode, transcript: Transcript, sessions: Sequence[E
     numbers = sorted({turn.order.session for turn in transcript.turns})
     parts = ["", *(f".{part}" for part in range(2, len(sessions) + 2))]
     possible = [f"session_{number}{part}" for number in numbers for part in parts]
-    by_id = {identifier(f"{episode.id}:{key}"): key for key in possible}
+    by_id = {episode.memory_id(key): key for key in possible}
     return [by_id.get(row.id, key) for row, key in zip(sessions, keys, strict=True)]
 
 

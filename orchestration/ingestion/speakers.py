@@ -17,7 +17,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.identifiers import accented_name, person_ids
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.parsed import Ingestible
+from orchestration.ingestion.formats.reader import Ingestible
 from schemas.commands import Correct, Remember
 from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant, long_date, to_instant

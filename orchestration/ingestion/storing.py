@@ -17,7 +17,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.arrangement import Continuation
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.parsed import Ingestible, commands_of
+from orchestration.ingestion.formats.reader import Ingestible, commands_of
 from orchestration.ingestion.speakers import backdate_persons
 from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS, LEFT_OUT
@@ -206,7 +206,23 @@ async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
     texts = Texts()
     for chunk in chunks(texts.of(_written(item, job), job.deps)):
-        await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
+        deps, now = job.deps, job.now
+        stored = await stored_fingerprints(chunk, deps)
+        fresh, again = [], []
+        for command in chunk:
+            tally.count_command(command)
+            if is_stored(command, stored, shared):
+                tally.counts["duplicates"] += 1
+                again += [command] if isinstance(command, Remember) and command.node_type == "Person" else []
+            else:
+                fresh.append(command)
+        tally.warnings.update(await backdate_persons(again, deps, now))
+        receipts = await insertion.apply(fresh, deps, now, whole=item.command_id)
+        for command, receipt in zip(fresh, receipts, strict=True):
+            # The names of new texts are decided for the whole at once.
+            alone = item.command_id is not None and deps.names and isinstance(command, Revision | Retract)
+            named = await insertion.name_texts([command], [receipt], deps, now) if alone else [receipt]
+            tally.count_receipt(command, named[0], shared, now=now)
         turns = [each for each in chunk if isinstance(each, Remember) and each.node_type == "Turn"]
         job.advance(len(turns if is_talk else chunk))
     await _store_names(texts, job, tally)
@@ -244,46 +260,21 @@ class Texts:
 
 async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
     try:
-        names = await _decide_names(texts, job.deps)
+        writings: dict[str, list[mentions.Writing]] = {}
+        memories = list(chain.from_iterable(texts.parts))
+        for command in memories:
+            writing = mentions.writing_of(command, command.id, command.valid_at)
+            if writing is not None:
+                writings.setdefault(mentions.home_of(command), []).append(writing)
+        given = mentions.given_names(memories) if writings else {}
+        names = [
+            await mentions.decide(written, job.deps, given.get(graph, ())) for graph, written in writings.items()
+        ]
         for part in texts.parts if names else ():
             for found in names:
                 await insertion.store_made(found.commands_of(part), job.deps, job.now)
     except Unavailable as error:
         tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
-
-
-async def _decide_names(texts: Texts, deps: Deps) -> list[mentions.Mentions]:
-    """The names of all texts of an item, for each graph; read as a whole, so that a repeat decides alike."""
-    writings: dict[str, list[mentions.Writing]] = {}
-    memories = list(chain.from_iterable(texts.parts))
-    for command in memories:
-        writing = mentions.writing_of(command, command.id, command.valid_at)
-        if writing is not None:
-            writings.setdefault(mentions.home_of(command), []).append(writing)
-    given = mentions.given_names(memories) if writings else {}
-    return [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
-
-
-async def _apply(
-    chunk: Sequence[Command], job: Job, *, tally: Tally, shared: frozenset[str], whole: str | None
-) -> None:
-    deps, now = job.deps, job.now
-    stored = await stored_fingerprints(chunk, deps)
-    fresh, again = [], []
-    for command in chunk:
-        tally.count_command(command)
-        if is_stored(command, stored, shared):
-            tally.counts["duplicates"] += 1
-            again += [command] if isinstance(command, Remember) and command.node_type == "Person" else []
-        else:
-            fresh.append(command)
-    tally.warnings.update(await backdate_persons(again, deps, now))
-    receipts = await insertion.apply(fresh, deps, now, whole=whole)
-    for command, receipt in zip(fresh, receipts, strict=True):
-        # The names of new texts are decided for the whole at once.
-        alone = whole is not None and deps.names and isinstance(command, Revision | Retract)
-        named = await insertion.name_texts([command], [receipt], deps, now) if alone else [receipt]
-        tally.count_receipt(command, named[0], shared, now=now)
 
 
 type _Stored = Mapping[tuple[str, str], int | None]

@@ -29,12 +29,11 @@ from schemas.mind.state import (
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
-from substrate import stored_maps
 from substrate.bitemporal import Record
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import GraphTarget
 from substrate.graphs.names import graph_name
-from substrate.store import states
+from substrate.store import rows, states
 from substrate.store.feelings import read_felt_lately
 from substrate.store.states import Content
 
@@ -230,7 +229,7 @@ async def change_state(
             kept = Source(set_by.get(name, {}).get("source", Source.CITIZEN))
             if content.get(name) != fields[name] or (kept not in _OWN and change.source in _OWN):
                 set_by[name] = {**word, "over": version}
-        return {**fields, "writers": stored_maps.json_text(set_by) if set_by else None}
+        return {**fields, "writers": rows.json_text(set_by) if set_by else None}
 
     if fields:
         await _change(citizen_id, make_change, deps, valid_at=valid_at, now=now)
@@ -251,7 +250,7 @@ def stored_fields(change: StateChange, valid_at: Instant) -> dict[str, Any]:
             for item in change.window or ()
         ]
     for name in fields.keys() & _JSON_FIELDS:
-        fields[name] = stored_maps.json_text(fields[name])
+        fields[name] = rows.json_text(fields[name])
     if "energy" in fields:
         fields |= dict.fromkeys(_FEEDBACK_FIELDS)
     return fields
@@ -345,7 +344,7 @@ async def restore_state(
                 names.add(name)
                 change |= {part: found.get(part) for part in (name, *_BESIDE.get(name, ()))}
                 set_by[name] = {**by, **({} if mark is None else {"quarantine": mark, "held": version})}
-        return {**change, "writers": stored_maps.json_text(set_by)} if change else {}
+        return {**change, "writers": rows.json_text(set_by)} if change else {}
 
     if dry_run:
         current = await states.read_current(graph)

@@ -21,7 +21,6 @@ from orchestration.question.tense import Voice, has_own_words, read_voice
 from orchestration.question.time_expressions import read_told_times
 from orchestration.ranking.candidates import Candidate, Candidates
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
-from substrate import stored_maps
 from substrate.language.languages import DEFAULT_LANGUAGE
 from substrate.language.text import (
     count_stems,
@@ -33,6 +32,7 @@ from substrate.language.text import (
     stem,
     words,
 )
+from substrate.store import rows
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
 
@@ -258,7 +258,7 @@ def drop_message(candidates: Candidates, episode_id: str, message_id: str | None
     for key, memory in list(candidates.memories.items()):
         if memory.get("episode_id") != episode_id or not memory.get("speaker"):
             continue
-        extra = stored_maps.read(memory.get("extra") or "{}")
+        extra = rows.read_map(memory.get("extra") or "{}")
         if message_id is None:
             said = told_by(memory).text.flat
             is_answered = said == words_asked or ("injected" in extra and words_asked.endswith(said))

@@ -79,11 +79,13 @@ class _Sending:
 
 
 async def resonate(request: Resonate, deps: Deps, now: Instant, *, diverse: bool = True) -> Resonances:
-    """The memories of each level that resonate with a signal; the strongest alone if not `diverse`.
+    """The memories that resonate with a signal, with the score of each channel (000, 002).
 
-    A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
-    InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape as
-    the feature says.
+    With `by: shape` those around which the same happened as around the memory `id`, in other words (004).
+
+    Raises InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered; by shape
+    as the feature says. A level whose graph does not exist is empty; one whose query failed is named in
+    `degraded`. If not `diverse`, the strongest alone.
     """
     if request.by == "shape":
         by_shape: Resonances | None = await deps.features.read("by_shape", request, deps, now)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import batched, chain, islice
 from typing import Any, Final, NamedTuple
 
-from orchestration.appraisal.feelings import read_emotions, read_result
-from orchestration.appraisal.text_signals import (
+from orchestration.appraisal.deeds import (
     has_same_stem,
     match_by_meaning,
     read_relations,
     relation_phrase,
     relation_words,
 )
+from orchestration.appraisal.feelings import read_emotions, read_result
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View

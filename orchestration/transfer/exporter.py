@@ -11,8 +11,18 @@ from hashlib import sha256
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
-from orchestration.transfer.known_at import KnownState, known_links, memory_as_known
-from orchestration.transfer.line_format import STAMPED, MemoryLines, Origin, encode, header, sort_key, vector
+from orchestration.transfer.line_format import (
+    STAMPED,
+    KnownState,
+    MemoryLines,
+    Origin,
+    encode,
+    header,
+    known_links,
+    memory_as_known,
+    sort_key,
+    vector,
+)
 from schemas.collectives import owner_of
 from schemas.errors import NotFound, Unavailable
 from schemas.memory import collective_of
@@ -268,5 +278,5 @@ class _KnownGraphReader(_GraphReader):
             super()._add_memory(known)
 
     def _add_links(self, open_links: Sequence[StoredLink], past_links: Sequence[StoredLink]) -> None:
-        for known in known_links([*open_links, *past_links], self._known_at):
-            self._add_link(known.link, past=known.past)
+        for link, past in known_links([*open_links, *past_links], self._known_at):
+            self._add_link(link, past=past)

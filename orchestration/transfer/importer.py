@@ -25,8 +25,8 @@ from schemas.temporal import Instant
 from substrate.bitemporal import changes_until
 from substrate.engine import append_log
 from substrate.engine.append_log import delete_graph
-from substrate.store import import_drafts, import_rows
-from substrate.store.import_rows import RowKind
+from substrate.store import archive
+from substrate.store.archive import RowKind
 
 CHECKED_AT_ONCE: Final = 500
 """Lines that are checked before other tasks of this process get a turn."""
@@ -77,7 +77,16 @@ async def import_lines(
     times = Restamping(now)
     graphs, total = await _survey(verify(source(), model, deps.features.kept), times if restamp else None)
     times.settle()
-    names = _graph_names(graphs, citizen_id)
+    personal = [origin for origin in graphs if origin.level is Level.N1]
+    if citizen_id is not None and len(personal) != 1:
+        raise InvalidRequest(
+            f"the export has {len(personal)} citizens, which cannot all become {citizen_id}",
+            remedy="Leave the citizen out, or export that citizen alone.",
+        )
+    names = [
+        Origin(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
+        for origin in graphs
+    ]
     for name in names:
         await _check_empty(name, deps)
     drafts = _Drafts(deps, now, citizen_id, total=total, progress=progress)
@@ -115,23 +124,9 @@ async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -
     return graphs, total
 
 
-def _graph_names(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
-    """Return the names of the imported graphs. Raises InvalidRequest when several would get the same name."""
-    personal = [origin for origin in graphs if origin.level is Level.N1]
-    if citizen_id is not None and len(personal) != 1:
-        raise InvalidRequest(
-            f"the export has {len(personal)} citizens, which cannot all become {citizen_id}",
-            remedy="Leave the citizen out, or export that citizen alone.",
-        )
-    return [
-        Origin(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
-        for origin in graphs
-    ]
-
-
 async def _check_empty(name: str, deps: Deps) -> None:
     """Raises Conflict when the graph holds memories."""
-    if await import_drafts.is_empty(deps.graph(name)):
+    if await archive.is_empty(deps.graph(name)):
         return
     raise Conflict(
         f"graph {name} holds memories already; an import needs an empty one",
@@ -164,12 +159,12 @@ class _Drafts:
     async def begin(self, name: str, meta: Mapping[str, Any]) -> None:
         """Begin the draft of the graph `name`; the next lines belong to it."""
         await self._flush()
-        await import_drafts.delete_idle_drafts(self._deps.graph(name))
-        self._names[name] = import_drafts.draft_name(name)
+        await archive.delete_idle_drafts(self._deps.graph(name))
+        self._names[name] = archive.draft_name(name)
         self._draft = self._deps.graph(self._names[name])
         self._clock = meta.get("clock", 0)
         await self._deps.graphs.for_writing(self._draft.name, self._now)
-        await import_rows.write_stamp(self._draft, meta)
+        await archive.write_stamp(self._draft, meta)
 
     async def add(self, line: Line) -> None:
         self.counts[line["kind"]] += 1
@@ -180,7 +175,7 @@ class _Drafts:
             row = {"properties": {**properties, "id": rename_stream(properties["id"], self._citizen_id)}}
         waiting = self._waiting.setdefault(kind, [])
         waiting.append(row)
-        if len(waiting) >= import_rows.most_rows(kind):
+        if len(waiting) >= archive.most_rows(kind):
             await self._flush()
 
     async def finish(self) -> None:
@@ -189,8 +184,8 @@ class _Drafts:
         renamed: list[str] = []
         try:
             for name, draft in self._names.items():
-                await import_rows.write_changes_until(self._deps.graph(draft), self._changes_until.get(draft, 0))
-                if not await import_drafts.rename_draft(self._deps.connection, draft, name):
+                await archive.write_changes_until(self._deps.graph(draft), self._changes_until.get(draft, 0))
+                if not await archive.rename_draft(self._deps.connection, draft, name):
                     await _check_empty(name, self._deps)
                 renamed.append(name)
                 self._deps.graphs.forget(draft)
@@ -215,15 +210,15 @@ class _Drafts:
             if kind in (RowKind.MEMORY, RowKind.RECORD):
                 await self._embed(rows)
             long_texts = (
-                passages.mark_long_texts(row["properties"] for row in rows) if kind in import_rows.LARGE else []
+                passages.mark_long_texts(row["properties"] for row in rows) if kind in archive.LARGE else []
             )
-            if await import_rows.write_rows(self._draft, kind, rows) != len(rows):
+            if await archive.write_rows(self._draft, kind, rows) != len(rows):
                 raise InvalidRequest(
                     "the export cannot be imported: it lacks the memory at one end of a link",
                     remedy="Export again; nothing was imported.",
                 )
             await passage_filling.fill(self._draft, long_texts, self._deps.embedder)
-            for row in rows if kind in import_rows.TIMED else ():
+            for row in rows if kind in archive.TIMED else ():
                 held = row["properties"]
                 until = changes_until(held["valid_at"], held["invalid_at"], self._clock)
                 self._changes_until[self._draft.name] = max(self._changes_until.get(self._draft.name, 0), until)

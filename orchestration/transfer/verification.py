@@ -21,8 +21,7 @@ from schemas.errors import InvalidRequest, StoreMisfit
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, graph_key
 from schemas.mind.state import StateChange
 from schemas.temporal import END_OF_TIME, Period
-from substrate import stored_maps
-from substrate.store import archive, states
+from substrate.store import archive, rows, states
 from substrate.store.archive import (
     NEWEST_SCHEMA,
     PAST_STATE,
@@ -272,7 +271,7 @@ class _ExportCheck:
             raise LineFault(f"its kind {str(kind)[:40]!r} is not known")
         self._counts[kind] += 1
         _check_properties(line["properties"])
-        for name in stored_maps.COLUMNS:  # no request and no repair can store a larger one
+        for name in rows.MAP_COLUMNS:  # no request and no repair can store a larger one
             value = line["properties"].get(name)
             if isinstance(value, str) and len(value.encode()) > _MAX_MAP_BYTES:
                 raise LineFault(f"{name} has more than {_MAX_MAP_BYTES} bytes")
@@ -325,10 +324,10 @@ def _mend_maps(line: Line) -> Line:
     Raises ValueError for a map that is not JSON.
     """
     properties = line["properties"]
-    for name in stored_maps.COLUMNS:
+    for name in rows.MAP_COLUMNS:
         if isinstance(properties.get(name), str):
             orjson.loads(properties[name])
-    mended = stored_maps.repair_maps(properties)
+    mended = rows.repair_maps(properties)
     return line if mended is properties else {**line, "properties": mended, "mended": True}
 
 
@@ -351,24 +350,20 @@ def _check_node(line: Line, carried: Mapping[str, Kept]) -> None:
         raise LineFault(f"its label {str(label)[:40]!r} is not known")
     _check_unique(label, properties)
     if label in STATE_LABELS:
-        _check_state(label, properties)
+        record = states.record_of(properties)
+        _validate("state", lambda: state_record(record))
+        fields = state_fields(record.content)
+        change = {name: value for name, value in fields.items() if name in StateChange.model_fields}
+        _validate("state", lambda: StateChange(**change))
+        if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
+            raise LineFault("its cell does not match its times")
+        if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
+            raise LineFault("the current state has an end")
     if label == STREAM_NOTE:
         unpack(*stored_note_of(properties))
     check = kept.check
     if check is not None:
         _validate(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label).lower(), lambda: check(properties))
-
-
-def _check_state(label: str, properties: Mapping[str, Any]) -> None:
-    record = states.record_of(properties)
-    _validate("state", lambda: state_record(record))
-    fields = state_fields(record.content)
-    change = {name: value for name, value in fields.items() if name in StateChange.model_fields}
-    _validate("state", lambda: StateChange(**change))
-    if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
-        raise LineFault("its cell does not match its times")
-    if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
-        raise LineFault("the current state has an end")
 
 
 def _check_memory(line: Line, level: Level) -> None:

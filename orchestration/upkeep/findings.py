@@ -21,7 +21,7 @@ from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, GraphKey, Resolut
 from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, RetractLink, ReviseLink, Severity
 from schemas.validation import ValidationResult
-from substrate import stored_maps
+from substrate.store import rows
 from substrate.store.passages import StoredLongText
 from substrate.store.rows import is_made
 from substrate.store.upkeep import TEXT_READ, LinkEnd, LinkRow, MemoryRow
@@ -168,7 +168,7 @@ def _revision_of(row: MemoryRow, graph: SweptGraph, reason: str) -> dict[str, An
 
 def _mended_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
     """Return the maps of a row that are nested too deeply for a response, repaired."""
-    mended = {name: (text, stored_maps.repair_map(text)) for name, text in row.deep.items()}
+    mended = {name: (text, rows.repair_map(text)) for name, text in row.deep.items()}
     return {name: orjson.loads(new) for name, (old, new) in mended.items() if new != old}
 
 

@@ -27,9 +27,8 @@ from schemas.memory import GraphKey, Level, Source, graph_fields, graph_key
 from schemas.temporal import to_datetime
 from schemas.upkeep.runs import JobInfo, JobName, OwnUpkeep, Run, RunRequest, RunsQuery
 from substrate.connection.errors import GraphMissing
-from substrate.store import idleness, lease, reader, runs
-from substrate.store.idleness import StoredOwn
-from substrate.store.lease import Holder
+from substrate.store import lease, reader, runs
+from substrate.store.lease import Holder, StoredOwn
 from substrate.store.rows import StoredReceipt
 from substrate.store.runs import Change, LeaseLost, RunRecord, page_name
 
@@ -138,7 +137,7 @@ async def _pairs(
     for place in places:
         named: Collection[str] | None = request.jobs
         if named is None:
-            own = await idleness.read_own(deps.graph(place.graph))
+            own = await lease.read_own(deps.graph(place.graph))
             named = order.named if own.jobs is None else own.jobs
         pairs += [(job, place) for job in due.jobs_of(order.jobs, place.level, named)]
     return pairs
@@ -300,7 +299,7 @@ def undoing(change: Change, receipt: StoredReceipt, run_id: str, target: Target)
 
 async def read_own(citizen_id: str, deps: Deps) -> OwnUpkeep:
     """What the citizen asks for. Raises NotFound when nothing was remembered for it yet."""
-    own = await idleness.read_own(await deps.existing_graph(Level.N1, citizen_id))
+    own = await lease.read_own(await deps.existing_graph(Level.N1, citizen_id))
     return OwnUpkeep.model_validate({"mode": own.mode, "jobs": own.jobs})
 
 
@@ -308,6 +307,6 @@ async def set_own(citizen_id: str, own: OwnUpkeep, deps: Deps) -> OwnUpkeep:
     """Store what the citizen asks for, in place of what it asked for before. Raises as `read_own` does."""
     graph = await deps.existing_graph(Level.N1, citizen_id)
     jobs: tuple[JobName, ...] | None = own.jobs
-    if not await idleness.set_own(graph, StoredOwn(own.mode, jobs)):
+    if not await lease.set_own(graph, StoredOwn(own.mode, jobs)):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
     return await read_own(citizen_id, deps)

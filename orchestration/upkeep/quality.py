@@ -29,7 +29,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
-from substrate.store import quality as store
+from substrate.store import runs as store
 
 
 async def sweep_and_keep(

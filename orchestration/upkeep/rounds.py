@@ -23,7 +23,7 @@ from orchestration.upkeep.runner import Place, Watch, run_job
 from schemas.errors import Conflict, SubstrateError
 from schemas.temporal import Instant
 from substrate.graphs.names import origin_of
-from substrate.store import idleness, lease, runs
+from substrate.store import lease, runs
 from substrate.store.lease import Held, Holder
 from substrate.store.runs import LeaseLost, RunRecord
 
@@ -119,11 +119,11 @@ class Rounds:
 
     async def _read_requests(self, now: Instant) -> None:
         since = now - int(self._settings.idle_s * due.SECOND)
-        self._last = await idleness.last_requests(self._deps.connection, since)
+        self._last = await lease.last_requests(self._deps.connection, since)
         self._last_read = time.monotonic()
 
     def _is_idle(self, graph: str, now: Instant) -> bool:
-        return due.is_idle(self._last.get(idleness.digest(graph)), now, self._settings.idle_s)
+        return due.is_idle(self._last.get(lease.digest(graph)), now, self._settings.idle_s)
 
     async def _work_in(self, graph: str, held: Held) -> int:
         """Run what is due in the graph; returns how many runs that made."""
@@ -143,7 +143,7 @@ class Rounds:
         place, store = place_of(graph), self._deps.graph(graph)
         if not await self._deps.graphs.for_reading(graph):
             return 0
-        asked = await idleness.read_own(store)
+        asked = await lease.read_own(store)
         own = OwnSetting(asked.mode == "off", asked.jobs)
         chosen = due.jobs_of(self._settings.jobs, place.level, self._settings.named, own)
         latest = due.latest_by_job(await runs.read_runs(store)) if chosen else {}

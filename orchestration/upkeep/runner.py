@@ -29,8 +29,8 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.store import runs
-from substrate.store.idleness import digest
-from substrate.store.records import read_clock
+from substrate.store.lease import digest
+from substrate.store.reader import read_clock
 from substrate.store.runs import Change, LeaseLost, RunRecord, page_name
 
 logger = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from orchestration.writing.passages import LONG
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, graph_fields
 from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
-from substrate.graphs import filling, orphans
+from substrate.graphs import filling
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import note_adapter, read_stamp
@@ -236,7 +236,7 @@ async def finish_sweep(run: Sweep) -> SweepReport:
 
 async def _find_strays(run: Sweep) -> None:
     if run.repairable:
-        await orphans.drop_orphans(run.graph)
+        await filling.drop_orphans(run.graph)
         await filling.fill(run.graph, run.dimension)
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 

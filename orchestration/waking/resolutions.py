@@ -22,7 +22,7 @@ from orchestration.waking.told import Told
 from schemas.intention import QueryMode
 from schemas.memory import SOLVING, graph_fields
 from schemas.stream_parts import ResolutionPattern
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
 
 STEP_SHARE = 0.8
 """A step gets the score of its resolution × this for each hop."""

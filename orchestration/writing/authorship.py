@@ -1,7 +1,7 @@
 """Who may change, end or erase a shared record: its author, or a steward. Pure.
 
 A record of N2 and N3 keeps its author, whoever changes it. One without an author is everybody's. Others contest it
-(`orchestration.features.sharing.contests`).
+(`orchestration.features.sharing.flow`).
 """
 
 from __future__ import annotations

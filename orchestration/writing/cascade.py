@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from schemas.commands import Subject
 from schemas.memory import ResolutionState
-from substrate.store.work_links import RESOLVED_BY, WORK, WorkLink, WorkState
+from substrate.store.threads import RESOLVED_BY, WORK, WorkLink, WorkState
 
 RESOLVED: Final = ResolutionState.RESOLVED
 _UNKNOWN: Final = WorkState("", frozenset())

@@ -30,12 +30,7 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions, writer
 from substrate.store.changesets import RecordSelection, StoredRecords
 from substrate.store.rows import StoredReceipt
-from substrate.store.work_links import (
-    WorkLink,
-    count_open_links,
-    read_open_links,
-    read_work_states,
-)
+from substrate.store.threads import WorkLink, count_open_links, read_open_links, read_work_states
 
 ROUNDS_AT_MOST: Final = 20
 """A chain of solutions is followed so far."""

@@ -33,8 +33,9 @@ from schemas.commands import (
 )
 from schemas.memory import ClosedReason, InvalidationReason, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
-from substrate import bitemporal, stored_maps
+from substrate import bitemporal
 from substrate.bitemporal import Change, OpenRecords, Record, RewriteContext
+from substrate.store import rows
 from substrate.store.changesets import RecordSelection
 
 type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-author", "not-applied"]
@@ -304,7 +305,7 @@ def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any
     changed = changed_fields(command, record.content)
     if isinstance(command, Resolving) and changed.items() <= record.content.items():
         return record.content
-    return stored_maps.repair_maps({**record.content, **changed})
+    return rows.repair_maps({**record.content, **changed})
 
 
 def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from substrate.graphs.registry import existing_graphs
 from substrate.language.text import query_words, word_language
 from substrate.store import erasure as store
 from substrate.store.derived import COPIES_AT_ONCE, read_copies, read_told, walk_ids
-from substrate.store.unfinished_erasures import ErasureTarget
+from substrate.store.erasure import ErasureTarget
 
 LEAST_NUMBER: Final = 3
 """A shorter number stands in texts that have nothing to do with each other."""

@@ -30,12 +30,11 @@ from substrate.engine import append_log
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
-from substrate.store import erasure, unfinished_erasures
+from substrate.store import erasure
 from substrate.store.derived import MADE, forget_made_tags, read_told, walk_ids
-from substrate.store.erasure import ErasureMark
+from substrate.store.erasure import ErasureMark, ErasureNote, ErasureTarget, Kind
 from substrate.store.kept import Kept, erase_receipts
 from substrate.store.stream_notes import stamp_erased
-from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, Kind
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000
 """An erasure on a server counts as still running for ten minutes; after that another process may finish it."""
@@ -79,12 +78,12 @@ async def erase(
     target = _target(command, graph_name(key, getattr(command, "citizen_id", None)))
     also = [ErasureTarget("memory", target.graph, each) for each in getattr(command, "also", ())]
     connection = deps.connection
-    async with unfinished_erasures.shared_lock(directory):
+    async with erasure.shared_lock(directory):
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
         present = {each for each in (target, *also) if await _exists(each, connection)}
         exists = target in present
         digests = {each.digest() for each in (target, *also, *beside)}
-        noted = await unfinished_erasures.read_notes(connection)
+        noted = await erasure.read_notes(connection)
         notes = {name: note for name, note in noted.items() if note.digest in digests}
         is_unknown = not (exists or own_mark or notes)
         is_gone = is_unknown and not present
@@ -105,7 +104,7 @@ async def erase(
         new = _notes((*also, *beside), mark.at, deps)
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
         opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
-        await unfinished_erasures.begin(connection, new)
+        await erasure.begin(connection, new)
         removed, rewritten = await _carry_out(
             notes | new, ErasedStore(connection, directory, deps.features.kept, deps)
         )
@@ -137,12 +136,12 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
     """
     if not ids:
         return 0
-    async with unfinished_erasures.shared_lock(deps.directory):
+    async with erasure.shared_lock(deps.directory):
         targets = [ErasureTarget("memory", graph.name, memory_id) for memory_id in ids]
         notes = _notes(targets, now, deps)
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
-        await unfinished_erasures.begin(deps.connection, notes)
+        await erasure.begin(deps.connection, notes)
         removed, _ = await _carry_out(
             notes, ErasedStore(deps.connection, deps.directory, deps.features.kept, deps)
         )
@@ -188,9 +187,9 @@ async def finish_broken_off(store: ErasedStore) -> int:
     """
     connection = store.connection
     finished = 0
-    if await unfinished_erasures.read_notes(connection):
-        async with unfinished_erasures.exclusive_lock(store.directory) as is_alone:
-            notes = await unfinished_erasures.read_notes(connection) if is_alone else {}
+    if await erasure.read_notes(connection):
+        async with erasure.exclusive_lock(store.directory) as is_alone:
+            notes = await erasure.read_notes(connection) if is_alone else {}
             if store.directory is None:  # no lock tells of the other processes of a server
                 latest = await connection.now() - PRESUMED_RUNNING_US
                 notes = {name: note for name, note in notes.items() if note.at < latest}
@@ -274,7 +273,7 @@ async def _carry_out(
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
     for name, note in notes.items():
         if store.deps is not None or note.mirror is None:
-            await unfinished_erasures.finish(store.connection, name, note, log_rewritten=rewritten, late=late)
+            await erasure.finish(store.connection, name, note, log_rewritten=rewritten, late=late)
     return removed, rewritten
 
 
@@ -284,7 +283,7 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept:
     removed: Counter[str] = Counter()
     try:
         if kind in ("citizen", "collective"):
-            delete = partial(unfinished_erasures.delete_graph, graph, notes)
+            delete = partial(erasure.delete_noted_graph, graph, notes)
             removed += await erasure.erase_graph(graph, delete, kept)
         else:
             await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew
@@ -296,7 +295,7 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept:
             removed += await _remove_unused(graph, kept)
     except GraphMissing:
         pass  # the graph was removed meanwhile, and the targets with it
-    await unfinished_erasures.note_all_removed(graph.connection, notes)
+    await erasure.note_all_removed(graph.connection, notes)
     return removed
 
 

@@ -64,10 +64,8 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest, directory: Pa
 
 
 def read_backup(source: Path) -> Manifest:
-    """Return the manifest of a backup after checking its files.
-
-    Raises InvalidRequest when a file is missing or damaged, or a newer release wrote the backup.
-    """
+    """Return the manifest of a backup after checking its files. Raises InvalidRequest when a file is missing or
+    damaged, or a newer release wrote the backup."""
     try:
         text = (source / MANIFEST).read_bytes()
     except OSError as error:
@@ -93,10 +91,8 @@ def read_backup(source: Path) -> Manifest:
 
 
 def place_snapshot(source: Path, directory: Path) -> None:
-    """Copy a backup's snapshot into an empty data directory, as the base of a new log.
-
-    Raises InvalidRequest when the directory cannot be written; it is then empty again.
-    """
+    """Copy a backup's snapshot into an empty data directory, as the base of a new log. Raises InvalidRequest when
+    the directory cannot be written; it is then empty again."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = directory / _LOG

@@ -46,10 +46,8 @@ class Snapshot(NamedTuple):
 
 
 async def take_snapshot(connection: Connection, directory: Path) -> Snapshot:
-    """Write a snapshot. Call it while holding `append_log.snapshot_lock`, and move the file away.
-
-    Raises Unavailable when the engine cannot write it, or when writes come too often.
-    """
+    """Write a snapshot. Call it while holding `append_log.snapshot_lock`, and move the file away. Raises
+    Unavailable when the engine cannot write it, or when writes come too often."""
     give_up = time.monotonic() + LIMIT_S
     for number in range(TRIES):
         await wait_until_idle(connection, give_up)

@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.kept_reads import GraphState
-from substrate.connection.record_cache import RecordName
+from substrate.connection.kept import GraphState, RecordName
 
 DEFAULT_BYTES: Final = 64 << 20
 MEMORY_BYTES: Final = 250

@@ -21,7 +21,7 @@ from substrate.columns.graph_columns import (
     LinkRow,
     MemoryRow,
 )
-from substrate.connection.kept_reads import GraphState
+from substrate.connection.kept import GraphState
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CUT_MARK, SEEN, degree_now, is_cut, is_statement, lasting, tells, told
 from substrate.cypher.query import Query

@@ -101,9 +101,7 @@ def typed_row(row: Sequence[Any]) -> list[Any]:
 
 def value(typed: Sequence[Any]) -> Any:
     """Return the Python value of `[type, value]`: a vector as a float32 array, anything else in its JSON form.
-
-    Raises Fault for a type that no property has (a node, a path, a point).
-    """
+    Raises Fault for a type that no property has (a node, a path, a point)."""
     kind, raw = typed
     read = _READERS.get(kind)
     if read is None:

@@ -3,6 +3,10 @@
 Replies are requested in the engine's plain form, not the compact one: integers come as integers, absent values as
 None, everything else as text, and `substrate.store.rows` knows the type of each column. Parsing that is about ten
 times faster than typed values, and needs no schema lookups.
+
+A line carries one command at a time, or some sent at once; it is taken from a list while it is free. The library's
+own client takes locks, a condition and several timers for each command: most of what a short query costs this
+process. A line has one timer. Connecting, packing and parsing are the library's.
 """
 
 from __future__ import annotations
@@ -14,8 +18,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
+import hiredis
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.asyncio.lock import Lock
@@ -24,14 +30,18 @@ from schemas.errors import Fault, Unavailable
 from schemas.temporal import Instant
 from substrate.columns.graph_columns import ColumnsCache
 from substrate.connection.batch_sizes import BatchSizes
-from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translate_error
+from substrate.connection.errors import (
+    NO_ANSWER,
+    NOT_DONE,
+    ConnectionLost,
+    GraphMissing,
+    WritesPaused,
+    patiently,
+    translate_error,
+)
 from substrate.connection.graph_vectors import GraphVectors
-from substrate.connection.kept_answers import KeptAnswers
-from substrate.connection.kept_reads import KeptReads
-from substrate.connection.lines import Command, Lines
+from substrate.connection.kept import KeptAnswers, KeptReads, RecordCache
 from substrate.connection.parameters import typed_row
-from substrate.connection.patience import NO_ANSWER, NOT_DONE, patiently
-from substrate.connection.record_cache import RecordCache
 from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
 
@@ -128,10 +138,8 @@ class Connection:
         self._writing_lines = Lines(self._writing, WRITES_AT_ONCE, shared["socket_timeout"])
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
-        """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns.
-
-        Raises GraphMissing, StoreTimeout, Unavailable or Fault.
-        """
+        """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns. Raises
+        GraphMissing, StoreTimeout, Unavailable or Fault."""
         words = self.reading(graph, query, header, timeout_ms)
         reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
         return reply[1] if len(reply) > 1 else []
@@ -386,3 +394,113 @@ async def _keep_extending(lock: Lock) -> None:
         while True:
             await asyncio.sleep(LOCK_EXTENDED_EVERY_S)
             await lock.reacquire()
+
+
+type Command = Sequence[str | int | bytes]
+
+WAIT_S: Final = 5.0
+"""How long a command waits for a free connection."""
+
+
+class Lines:
+    """At most `most` connections of their own to the server of a client; an answer may take `answer_s` seconds."""
+
+    def __init__(self, client: redis.Redis, most: int, answer_s: float) -> None:
+        self._pool = client.connection_pool
+        self._read_as = client.response_callbacks
+        self._answer_s = answer_s
+        self._free_places = asyncio.Semaphore(most)
+        self._free: list[Any] = []
+        self._all: list[Any] = []
+
+    async def send(self, *words: str | int | bytes) -> Any:
+        """The reply to a command. Raises as the library does: RedisError, OSError."""
+        [reply] = await self.send_together(words)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def send_together(self, *commands: Command) -> list[Any]:
+        """The replies to commands that are sent at once; an error of the server stands in the place of a reply.
+
+        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came.
+        What was cancelled, or came too late, costs the connection: its reply would be taken for the next one's.
+        """
+        if self._free_places.locked():
+            await self._wait()
+        else:
+            await self._free_places.acquire()
+        line = self._free.pop() if self._free else self._new()
+        try:
+            async with asyncio.timeout(self._answer_s):
+                if not line.is_connected:
+                    await line.connect()
+                elif await _is_spent(line):
+                    await line.disconnect()
+                    await line.connect()
+                await line.send_packed_command(list(map(_pack, commands)), check_health=False)
+                replies = [await _reply(line) for _ in commands]
+        finally:
+            self._free.append(line)
+            self._free_places.release()
+        return [self._read(words[0], reply) for words, reply in zip(commands, replies, strict=True)]
+
+    def _read(self, name: Any, reply: Any) -> Any:
+        read = self._read_as.get(name)
+        return reply if read is None or isinstance(reply, Exception) else read(reply)
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await self._free_places.acquire()
+        except TimeoutError as error:
+            raise redis_errors.ConnectionError("No connection available.") from error
+
+    def _new(self) -> Any:
+        line = self._pool.make_connection()
+        line.socket_timeout = None  # one timer is for all that a command waits for
+        self._all.append(line)
+        return line
+
+    async def close(self) -> None:
+        """Close all connections; a later command opens one again."""
+        for line in self._all:
+            await line.disconnect()
+
+
+async def _reply(line: Any) -> Any:
+    try:
+        return await line.read_response()
+    except redis_errors.ResponseError as error:
+        return error
+
+
+def _pack(words: Command) -> bytes:
+    """The bytes of a command; its name may have several words."""
+    name, *others = words
+    packed: bytes = hiredis.pack_command((*str(name).split(), *others))  # type: ignore[arg-type]
+    return packed
+
+
+async def _is_spent(line: Any) -> bool:
+    """True for a connection that the server closed, or on which something came that nobody asked for."""
+    try:
+        return bool(await line.can_read())
+    except (redis_errors.RedisError, OSError):
+        return True
+
+
+async def server_versions(socket: Path) -> dict[str, str]:
+    """Versions of the server that listens at a unix socket (`redis`) and of each module, as `4.22.1`. Raises
+    Unavailable when nothing answers within five seconds."""
+    try:
+        async with redis.Redis(unix_socket_path=str(socket), decode_responses=True, socket_timeout=5) as client:
+            server = await client.info("server")
+            modules = (await client.info("modules")).get("modules", [])
+    except (redis_errors.RedisError, OSError) as error:
+        raise translate_error(error, "INFO") from error
+    numbers = {str(module["name"]): int(module["ver"]) for module in modules}
+    return {
+        "redis": str(server["redis_version"]),
+        **{name: f"{number // 10000}.{number // 100 % 100}.{number % 100}" for name, number in numbers.items()},
+    }

@@ -15,9 +15,7 @@ async def together[First, Second](first: Work[First], second: Work[Second], /) -
 async def together[Result](*works: Work[Result]) -> list[Result]: ...
 async def together(*works: Work[Any]) -> Any:
     """The results of the works in their order, as `asyncio.gather` has them; each begins before the next one.
-
-    Raises the first error; what has begun goes on.
-    """
+    Raises the first error; what has begun goes on."""
     if len(works) == 1:
         return [await works[0]]
     loop = asyncio.get_running_loop()

@@ -46,10 +46,8 @@ async def rewrite_after_deletions(connection: Connection) -> None:
 
 
 async def rewrite(connection: Connection) -> bool:
-    """Rewrite the log and wait until the old files are gone; False when the server has no log.
-
-    Raises Unavailable when the engine cannot write the log, or takes longer than ten minutes.
-    """
+    """Rewrite the log and wait until the old files are gone; False when the server has no log. Raises Unavailable
+    when the engine cannot write the log, or takes longer than ten minutes."""
     deletions = await connection.command("GET", DELETIONS)
     if deletions is not None:
         # The engine's checks of a deleted graph must reach the log before it is rewritten.
@@ -102,9 +100,7 @@ async def read_persistence(connection: Connection) -> dict[str, Any]:
 
 async def wait_until_idle(connection: Connection, give_up: float) -> dict[str, Any]:
     """Wait until the engine writes neither log nor snapshot in the background; return its `INFO persistence`.
-
-    Raises Unavailable when `time.monotonic()` passes `give_up`.
-    """
+    Raises Unavailable when `time.monotonic()` passes `give_up`."""
     while True:
         persistence = await read_persistence(connection)
         if not any(persistence[name] for name in _BACKGROUND_WORK):

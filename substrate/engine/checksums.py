@@ -159,10 +159,8 @@ def parse_manifest(manifest: str) -> list[LogFile]:
 
 
 def read_record(directory: Path) -> dict[str, list[Prefix]] | None:
-    """Return the recorded prefixes of each file; None when there is no record yet.
-
-    Raises RecordDamaged when the record is damaged, OSError when it cannot be read.
-    """
+    """Return the recorded prefixes of each file; None when there is no record yet. Raises RecordDamaged when the
+    record is damaged, OSError when it cannot be read."""
     try:
         text = (directory / RECORD).read_bytes()
     except FileNotFoundError:
@@ -171,10 +169,8 @@ def read_record(directory: Path) -> dict[str, list[Prefix]] | None:
 
 
 def parse_record(text: bytes) -> dict[str, list[Prefix]]:
-    """Return the prefixes of each file. The first line is the CRC-32 of the rest, which is JSON.
-
-    Raises RecordDamaged when the text has another form or checksum.
-    """
+    """Return the prefixes of each file. The first line is the CRC-32 of the rest, which is JSON. Raises
+    RecordDamaged when the text has another form or checksum."""
     try:
         head, _, body = text.partition(b"\n")
         if int(head) != zlib.crc32(body):

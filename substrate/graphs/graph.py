@@ -9,10 +9,9 @@ from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.columns.graph_columns import GraphColumns
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept_reads import GraphState, Reads
+from substrate.connection.kept import GraphRecords, GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
-from substrate.connection.record_cache import GraphRecords
 from substrate.cypher.query import Query
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Search, Vector

@@ -96,10 +96,8 @@ async def _building(graph: Graph) -> list[tuple[str, str]]:
 
 
 async def wait_operational(graph: Graph) -> None:
-    """Return when every index and constraint is operational, however long that takes.
-
-    Raises Unavailable when the engine has made no progress for 20 seconds.
-    """
+    """Return when every index and constraint is operational, however long that takes. Raises Unavailable when the
+    engine has made no progress for 20 seconds."""
     before: list[tuple[str, str]] = []
     waited, pause = 0.0, _FIRST_POLL_S
     while waited < _WITHOUT_PROGRESS_S:

@@ -14,10 +14,8 @@ DEFAULT_COLLECTIVE: Final = "collective_n2"
 
 
 def graph_name(key: GraphKey, citizen_id: str | None) -> str:
-    """Return the name of a graph; for N1 it contains the citizen's id, so no two citizens share a graph.
-
-    Raises Fault for N1 without a citizen.
-    """
+    """Return the name of a graph; for N1 it contains the citizen's id, so no two citizens share a graph. Raises
+    Fault for N1 without a citizen."""
     if key == Level.N2:
         return DEFAULT_COLLECTIVE
     if (collective := collective_of(key)) is not None:

@@ -156,10 +156,8 @@ async def begin(graph: Graph, target: EmbeddingTarget) -> bool:
 
 
 async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
-    """Create the vector indexes of the new generation, if the graph uses indexes.
-
-    Raises Unavailable when they do not become operational.
-    """
+    """Create the vector indexes of the new generation, if the graph uses indexes. Raises Unavailable when they do
+    not become operational."""
     if not graph.connection.vectors.of(graph.name).indexed:
         return
     async with indexes.index_lock(graph.connection):

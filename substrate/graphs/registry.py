@@ -172,10 +172,8 @@ class Graphs:
         return self._open_until.get(name, 0.0) > _monotonic()
 
     async def for_reading(self, name: str) -> bool:
-        """Prepare a graph for reading; False when it does not exist. Reads its stamp at most once a second.
-
-        Raises as `open` does.
-        """
+        """Prepare a graph for reading; False when it does not exist. Reads its stamp at most once a second. Raises
+        as `open` does."""
         return self.is_open(name) or await self.open(name) is not None
 
     async def open_existing(self, names: Sequence[str]) -> dict[str, Stamp]:

@@ -44,10 +44,8 @@ class CrossEncoder(BaseNodePostprocessor):
     _seconds: float = PrivateAttr()
 
     def __init__(self, directory: Path, seconds: float) -> None:
-        """Load the model and let it score one pair.
-
-        Raises InvalidRequest when a file is missing or unreadable, or the model is no cross-encoder.
-        """
+        """Load the model and let it score one pair. Raises InvalidRequest when a file is missing or unreadable, or
+        the model is no cross-encoder."""
         super().__init__()
         self._seconds = seconds
         # Its own limit of tokens holds when it is lower than ours.
@@ -78,10 +76,8 @@ class CrossEncoder(BaseNodePostprocessor):
         return [NodeWithScore(node=nodes[place].node, score=scores[place]) for place in order]
 
     def score(self, question: str, text: str) -> float:
-        """The score of a pair, on the scale of the model.
-
-        Raises InvalidRequest when the model does not give one number, Unavailable when that is not finite.
-        """
+        """The score of a pair, on the scale of the model. Raises InvalidRequest when the model does not give one
+        number, Unavailable when that is not finite."""
         pair = self._tokenizer.encode(question[:MAX_CHARACTERS], text[:MAX_CHARACTERS])
         given = {"input_ids": pair.ids, "attention_mask": pair.attention_mask, "token_type_ids": pair.type_ids}
         inputs = {}

@@ -63,10 +63,8 @@ class ClassPath(NamedTuple):
         return loaded
 
     def load_fitting(self, methods: Sequence[str], base: str) -> type[Any]:
-        """Import the class without the library of its base class, whose name is `base`.
-
-        Raises InvalidRequest when it does not exist or lacks one of the methods.
-        """
+        """Import the class without the library of its base class, whose name is `base`. Raises InvalidRequest when
+        it does not exist or lacks one of the methods."""
         loaded = self._import()
         if not (isinstance(loaded, type) and all(callable(getattr(loaded, name, None)) for name in methods)):
             raise self._unfit(base)

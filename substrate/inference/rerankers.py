@@ -34,10 +34,8 @@ class Reranker:
         self._seconds = seconds
 
     async def rank(self, question: str, texts: Sequence[str]) -> list[int]:
-        """Return indexes into `texts`, best first; the class may omit some.
-
-        Raises Unavailable, with the reason, when the class takes too long, fails, or returns a foreign item.
-        """
+        """Return indexes into `texts`, best first; the class may omit some. Raises Unavailable, with the reason,
+        when the class takes too long, fails, or returns a foreign item."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.to_thread(self._rank, question, list(texts))

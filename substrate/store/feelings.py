@@ -14,9 +14,8 @@ from substrate.cypher.fragments import degree_now, link_columns, told, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
-from substrate.store.newest import find_newest
 from substrate.store.rows import link_with_ends
-from substrate.store.state_reads import read_for_state, state_query
+from substrate.store.state_reads import find_newest, read_for_state, state_query
 
 OPEN_STATES: Final = ("in_progress", "blocked")
 MOST: Final = 64
@@ -92,10 +91,7 @@ class FeltMemory(NamedTuple):
 
 
 async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory]:
-    """The newest memories of the scope that have a feeling, a goal or open work, newest first; at most `MOST`.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """The newest memories of the scope that have a feeling, a goal or open work, newest first; at most `MOST`."""
     newest = await find_newest(target, scope)
     values = {**scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES)}
     if target.past:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from substrate.connection.kept import Record, RecordName, name_of
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import Record, RecordName, name_of
 from substrate.connection.together import together
 from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
 from substrate.cypher.query import Query

@@ -1,20 +1,28 @@
-"""The lease of upkeep: one process of all that share a store does upkeep, and a number fences off the one before.
+"""Who may do upkeep now, and where: its lease, the last requests to graphs, and what their citizens ask for.
 
-It is a Redis hash, and all times in it are of the server's clock, so the clocks of the processes never matter. The
-fence rises by one with each new holder and never falls. What a holder writes carries its fence, and a graph
-refuses a fence below the highest that it has seen (`substrate.store.runs`): so a holder that slept through its own
-expiry writes nothing more. Each script works on this one key, as a cluster requires.
+One process of all that share a store does upkeep, and a number fences off the one before. The lease is a Redis
+hash, and all times in it are of the server's clock, so the clocks of the processes never matter. The fence rises
+by one with each new holder and never falls. What a holder writes carries its fence, and a graph refuses a fence
+below the highest that it has seen (`substrate.store.runs`): so a holder that slept through its own expiry writes
+nothing more. Each script works on this one key, as a cluster requires.
+
+The last requests of all services are in one sorted set, by the server's clock. It holds digests of the names of
+graphs, so it reveals no citizen, and forgets them after a day.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Final, NamedTuple
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict, SubstrateError
+from schemas.temporal import Instant
 from substrate.connection.pool import Connection
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 
 LEASE: Final = "substrate:upkeep:lease"
 LEASE_S: Final = 15.0
@@ -147,10 +155,8 @@ async def read(connection: Connection) -> LeaseState:
 
 @asynccontextmanager
 async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -> AsyncIterator[Held]:
-    """Hold the lease within the context, and renew it meanwhile.
-
-    Raises Conflict, which names the present holder, when it is not free within `wait_s` seconds.
-    """
+    """Hold the lease within the context, and renew it meanwhile. Raises Conflict, which names the present holder,
+    when it is not free within `wait_s` seconds."""
     give_up = _monotonic() + wait_s
     while not (taken := await take(connection, holder)).ok:
         if _monotonic() >= give_up:
@@ -169,3 +175,67 @@ async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -
         await asyncio.wait([renewing])
         with suppress(SubstrateError):  # it ends by itself
             await release(connection, holder, held.fence)
+
+
+REQUESTS: Final = "substrate:upkeep:requests"
+FORGOTTEN_MS: Final = 86_400_000
+_NOTE: Final = (
+    "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000) "
+    "for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now, ARGV[i]) end "
+    "redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - ARGV[1]) return now"
+)
+
+READ_OWN: Final = Query(
+    "upkeep_own", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN m.upkeep_mode, m.upkeep_jobs LIMIT 1"
+)
+SET_OWN: Final = Query(
+    "upkeep_set_own",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.upkeep_mode = $mode, m.upkeep_jobs = $jobs RETURN m.key",
+)
+
+
+class StoredOwn(NamedTuple):
+    """What a citizen asks for: `mode` idle or off, and `jobs` by name; None: as the service is set."""
+
+    mode: str | None = None
+    jobs: tuple[str, ...] | None = None
+
+
+def digest(graph: str) -> str:
+    """What stands for the name of a graph in the list of requests, and in the ids of its runs."""
+    return blake2b(graph.encode(), digest_size=6, person=b"upkeep").hexdigest()
+
+
+async def note_requests(connection: Connection, graphs: Iterable[str]) -> None:
+    """Note that these graphs got a request now. Raises Unavailable when the engine does not answer."""
+    names = sorted(map(digest, graphs))
+    if names:
+        await connection.command("EVAL", _NOTE, 1, REQUESTS, FORGOTTEN_MS, *names)
+
+
+async def last_requests(connection: Connection, since: Instant) -> dict[str, Instant]:
+    """By digest: the last request to each graph, of those since then."""
+    pairs: Any = await connection.command("ZRANGE", REQUESTS, since // 1000, "+inf", "BYSCORE", "WITHSCORES")
+    return {str(name): int(float(at)) * 1000 for name, at in _pairs(pairs)}
+
+
+def _pairs(reply: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """The members with their scores: the client returns pairs, or one flat list."""
+    if reply and not isinstance(reply[0], (tuple, list)):
+        return list(zip(reply[::2], reply[1::2], strict=True))
+    return reply
+
+
+async def read_own(graph: Graph) -> StoredOwn:
+    """What the citizen of the graph asks for."""
+    rows = await graph.read_typed(READ_OWN)
+    if not rows:
+        return StoredOwn()
+    mode, jobs = rows[0]
+    return StoredOwn(mode, None if jobs is None else tuple(jobs))
+
+
+async def set_own(graph: Graph, own: StoredOwn) -> bool:
+    """Store what the citizen asks for; False when nothing was remembered in the graph yet."""
+    jobs = None if own.jobs is None else list(own.jobs)
+    return bool(await graph.write(SET_OWN, mode=own.mode, jobs=jobs))

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from schemas.memory import GENERALISED_KEY
-from substrate.connection.kept_reads import WORDS, GraphState, Reads
+from substrate.connection.kept import WORDS, GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import ALONE, SEEN, each_alone, is_statement, told
@@ -146,10 +146,7 @@ async def look_up(
 ) -> LexiconRows:
     """Count the `words`, and find the memories whose comparable name is one of the `phrases` or that a full-text
     query of `name_queries` finds. `past`: past records are counted and searched too. `reads`: what is kept of the
-    graph, for a lookup without its past.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    graph, for a lookup without its past."""
     if not past and reads.state is not None:
         kept = _Kept(reads, words, phrases, name_queries)
         asked = kept.unknown()

@@ -76,7 +76,7 @@ class ListPosition(NamedTuple):
 class ListQuery(NamedTuple):
     """A request for at most `limit` records; None means any `kind` (of memory or link), `source` or `key_id`.
 
-    `filters` are the values of `substrate.store.filters`. `label` is one of their labels. It may be set only when
+    `filters` are the values of `substrate.store.search`. `label` is one of their labels. It may be set only when
     every memory that the scope can return has the label now; then only the memories with the label are read.
     """
 

@@ -98,8 +98,6 @@ async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -
     """The memories of these kinds whose name or alias holds one of the words, in normal form.
 
     `dex*` is the beginning of a word.
-
-    Raises as `Graph.read`.
     """
     found: dict[str, NamedRecord] = {}
     for part in batched(words, WORDS_AT_ONCE):
@@ -121,10 +119,7 @@ class UncountedUses(NamedTuple):
 
 
 async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], but: UncountedUses) -> list[NameUse]:
-    """Earlier texts that use the names, each given as a word in normal form and as it is written.
-
-    Raises as `Graph.read`.
-    """
+    """Earlier texts that use the names, each given as a word in normal form and as it is written."""
     values = {
         "words": list(map(list, names)),
         "but": list(but.memory_ids),

@@ -25,8 +25,8 @@ from substrate.columns.reading import (
     hold_keys,
     take,
 )
+from substrate.connection.kept import RecordName
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import RecordName
 from substrate.connection.together import together
 from substrate.cypher.fragments import HUB
 from substrate.graphs.graph import Graph, GraphTarget

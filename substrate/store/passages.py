@@ -15,8 +15,8 @@ from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CUT_MARK, SHIFT, felt, found_columns, is_evidence, link_columns, visible
 from substrate.cypher.query import Query
+from substrate.graphs.filling import withdraw
 from substrate.graphs.graph import Graph
-from substrate.graphs.orphans import withdraw
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Role, Vector
 

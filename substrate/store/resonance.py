@@ -18,13 +18,21 @@ from schemas.memory import GraphKey
 from schemas.temporal import AFTER_ALL, Instant, Scope
 from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, fits, found_columns, is_statement, records_of, visible
-from substrate.cypher.nearest import felt_alike, found_now
+from substrate.cypher.fragments import (
+    degree_now,
+    felt_alike,
+    fits,
+    found_columns,
+    found_now,
+    is_statement,
+    records_of,
+    visible,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.language.text import name_key
-from substrate.store.newest import NodeRange, find_newest
 from substrate.store.rows import node as node_of_row
+from substrate.store.state_reads import NodeRange, find_newest
 from substrate.store.surroundings import links_of
 
 MAX_MEMORY_LINKS: Final = 500

@@ -3,16 +3,21 @@
 The engine answers with integers, None and text; how a column is read depends on its name alone. A model shows
 what was known: `known_to` is the end of the transaction time that a question sees, and a record that was closed
 later is shown as it was before.
+
+Maps are stored as they were sent. Requests with maps nested deeper than `DEEPEST` are refused; stores of older
+releases may still hold such maps, which are repaired.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from schemas.base import DEEPEST, is_deeper
 from schemas.memory import (
     ConsciousnessNode,
     ConsciousnessRelationship,
@@ -26,11 +31,9 @@ from schemas.memory import (
     graph_fields,
 )
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
-from substrate import stored_maps
 from substrate.bitemporal import UNDONE, Record
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 from substrate.store.passages import read_beginning
-from substrate.store.shown_names import shown_name, shown_session
 
 type _Readers = Sequence[tuple[str, Callable[[Any], Any]]]
 
@@ -90,19 +93,35 @@ class RowOutcome(NamedTuple):
     past_links: int = 0
 
 
+MAP_COLUMNS: Final = ("extra", "sensory_details")
+WHOLE_MAP: Final = "json"
+"""The only field of a map that could not be repaired field by field: it has the whole stored text."""
+
+
+def read_map(text: str) -> dict[str, Any]:
+    """Parse a stored map. Raises ValueError when the text is no map, or nested deeper than a response can be."""
+    value = orjson.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("it is no map")
+    # To count the brackets is a cheap check that excludes most texts.
+    if text.count("{") + text.count("[") > DEEPEST and is_deeper(value, DEEPEST):
+        raise ValueError(f"it is nested deeper than {DEEPEST} lists and maps")
+    return value
+
+
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 _NUMBERS = frozenset(
     ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
 )
 _LISTS = frozenset(("tags", "buckets", "aliases"))
-_JSON = _LISTS | frozenset(("emotion_vector", "shared_from", *stored_maps.COLUMNS))
+_JSON = _LISTS | frozenset(("emotion_vector", "shared_from", *MAP_COLUMNS))
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_NUMBERS, float),
     **dict.fromkeys(_JSON, orjson.loads),
     **dict.fromkeys(_LISTS, lambda text: tuple(orjson.loads(text))),
-    **dict.fromkeys(stored_maps.COLUMNS, stored_maps.read),
+    **dict.fromkeys(MAP_COLUMNS, read_map),
     "unset": lambda text: tuple(text.split(",")),
     "shared_from": SharedFrom.model_validate_json,
     **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
@@ -285,8 +304,74 @@ def link_properties(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def stored(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """These columns in stored form: JSON columns as text, what `fields` lacks as None."""
-    return {c: stored_maps.json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
+    return {c: json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
 
 
 def _plain(value: Any) -> Any:
     return value.value if isinstance(value, StrEnum) else value
+
+
+SHOWN_WORDS: Final = 60
+"""This many characters of a turn are shown as its name."""
+SUBJECTS: Final = "subjects"
+"""The key in `extra` of a session under which its subject words are stored."""
+_ROLES: Final = frozenset(("user", "assistant", "system", "tool", "human", "ai"))
+_COUNTED_TITLE: Final = re.compile(r"session \d+( \(\d+\))?( · |\Z)")
+
+
+def shown_name(memory_id: str, name: str, speaker: str | None, text: str | None) -> str:
+    """The name of a memory as readers see it: of a turn its speaker and first words, such as "Ada: we moved to …".
+
+    A turn is stored under its place in the conversation, the end of its id. A name given to it later is shown.
+    """
+    if not speaker or not memory_id.endswith(f":{name}"):
+        return name
+    by = speaker.capitalize() if speaker in _ROLES else speaker
+    line = " ".join((text or "").split())
+    if len(line) > SHOWN_WORDS:
+        line = f"{line[: SHOWN_WORDS + 1].rpartition(' ')[0] or line[:SHOWN_WORDS]}…"
+    return f"{by}: {line}"
+
+
+def shown_session(name: str, text: str | None, extra: Mapping[str, Any] | None) -> str:
+    """The name of a session: its day and what it was about; its title too, unless that only counts it."""
+    subjects = (extra or {}).get(SUBJECTS)
+    if not isinstance(subjects, list) or not subjects:
+        return name
+    title = "" if _COUNTED_TITLE.match(name) else name.removesuffix(f" · {text}")
+    when = " · ".join(part for part in (title, text) if part)
+    return f"{when or name}: {', '.join(map(str, subjects))}"
+
+
+def json_text(value: Any) -> str | None:
+    """A list or map as JSON; None for an empty one."""
+    return orjson.dumps(value).decode() if value else None
+
+
+def repair_map(text: str) -> str:
+    """Return the text of a map that `read_map` accepts; fields that are nested too deeply become texts of JSON."""
+    try:
+        read_map(text)
+    except ValueError:
+        return orjson.dumps(_flatten(text)).decode()
+    return text
+
+
+def repair_maps(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the content of a record with its maps repaired; the same object when nothing was repaired."""
+    names = [name for name in MAP_COLUMNS if isinstance(content.get(name), str)]
+    changed = {name: text for name in names if (text := repair_map(content[name])) != content[name]}
+    return {**content, **changed} if changed else content
+
+
+def _flatten(text: str) -> dict[str, Any]:
+    try:
+        fields = orjson.loads(text)
+        if not isinstance(fields, dict):
+            return {WHOLE_MAP: text}
+        for name, value in fields.items():
+            if is_deeper(value, DEEPEST - 1):
+                fields[name] = orjson.dumps(value).decode()
+        return fields
+    except (ValueError, TypeError):  # no JSON, or deeper than the encoder goes
+        return {WHOLE_MAP: text}

@@ -1,13 +1,14 @@
-"""Reads and writes the runs of upkeep: `UpkeepRun` nodes in the graph they concern, and their journal.
+"""The runs of upkeep: `UpkeepRun` nodes in the graph they concern, their journal, and the summaries of sweeps.
 
-Each write names the fence of its lease. The stamp of the graph has the highest fence that wrote, `upkeep_fence`,
-and a write with a lower one changes nothing: its process has lost the lease. The journal (`UpkeepChange`) has a
-row for each command, written before the command is sent; what became of a command stands in its receipt.
+Each write of a run names the fence of its lease. The stamp of the graph has the highest fence that wrote,
+`upkeep_fence`, and a write with a lower one changes nothing: its process has lost the lease. The journal
+(`UpkeepChange`) has a row for each command, written before the command is sent; what became of a command stands in
+its receipt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import batched
 from typing import Any, Final, NamedTuple
@@ -146,10 +147,8 @@ async def read_run(graph: Graph, run_id: str) -> RunRecord | None:
 
 
 async def save_run(graph: Graph, record: RunRecord) -> None:
-    """Store the run under its fence. Raises LeaseLost when the graph has seen a higher one.
-
-    Raises GraphMissing when the graph was erased.
-    """
+    """Store the run under its fence. Raises LeaseLost when the graph has seen a higher one. Raises GraphMissing
+    when the graph was erased."""
     await _fenced(graph, SAVE_RUN, record)
 
 
@@ -209,3 +208,48 @@ async def erase_changes(graph: Graph, ids: Sequence[str]) -> None:
     """Remove what the runs keep of these memories or links."""
     await graph.write(ERASE_CHANGES, ids=list(ids))
     await graph.write(FORGET_IN_RUNS, ids=list(ids))
+
+
+QUALITY: Final = Query(
+    "quality",
+    "MATCH (q:QualitySummary) WITH q ORDER BY q.swept_at DESC LIMIT $rows RETURN q.swept_at, q.summary",
+)
+KEEP_QUALITY: Final = Query(
+    "keep_quality",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) WITH m LIMIT 1 MERGE (q:QualitySummary {id: $id}) "
+    "ON CREATE SET q.swept_at = $at, q.summary = $summary RETURN q.swept_at",
+)
+"""Returns no row in a graph without a stamp. A summary with the same id is kept once."""
+QUALITY_TIMES: Final = Query("quality_times", "MATCH (q:QualitySummary) RETURN q.swept_at")
+DROP_QUALITY: Final = Query(
+    "drop_quality", "MATCH (q:QualitySummary) WHERE q.swept_at IN $times OR q.id IN $ids DELETE q RETURN count(q)"
+)
+
+
+class StoredSummary(NamedTuple):
+    """When a graph was swept, and what was found, as values of JSON."""
+
+    swept_at: Instant
+    summary: Mapping[str, Any]
+
+
+async def read_summaries(graph: Graph, limit: int) -> list[StoredSummary]:
+    """The newest summaries of the graph, oldest first; none when the graph does not exist."""
+    rows = await graph.read_existing(QUALITY, rows=limit)
+    return [StoredSummary(int(at), orjson.loads(summary)) for at, summary in reversed(rows)]
+
+
+async def read_times(graph: Graph) -> list[Instant]:
+    """When the graph was swept, as far as that is kept. Raises GraphMissing."""
+    return [int(row[0]) for row in await graph.read(QUALITY_TIMES)]
+
+
+async def keep_summary(graph: Graph, summary_id: str, at: Instant, summary: str) -> bool:
+    """Store a summary, once; `summary` is its text in JSON. False when the graph is none of ours."""
+    return bool(await graph.write(KEEP_QUALITY, id=summary_id, at=at, summary=summary))
+
+
+async def drop_summaries(graph: Graph, *, times: Collection[Instant] = (), ids: Collection[str] = ()) -> int:
+    """Remove the summaries of these times or with these ids; returns how many."""
+    rows = await graph.write(DROP_QUALITY, times=sorted(times), ids=sorted(ids))
+    return int(rows[0][0]) if rows else 0

@@ -11,22 +11,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from substrate.connection.record_cache import Record
+from substrate.connection.kept import Record
 from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
     NODE_COLUMNS,
     felt,
     found_columns,
+    found_then,
     is_evidence,
     link_columns,
     past_of,
     records_of,
     thin_columns,
     uncrowded_then,
+    vectors_now,
     visible,
 )
-from substrate.cypher.nearest import found_then, vectors_now
 from substrate.cypher.query import Query
 
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3

@@ -198,10 +198,8 @@ async def _read_past(graph: Graph, scope: Scope) -> Record | None:
 
 
 async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> list[Record]:
-    """The open records that hold at `valid_at` or later, by valid time.
-
-    Raises InvalidRequest when there are more than `MAX_CLOSED` of them.
-    """
+    """The open records that hold at `valid_at` or later, by valid time. Raises InvalidRequest when there are more
+    than `MAX_CLOSED` of them."""
     if current.valid.start <= valid_at:
         return [current]
     span = {"after": valid_at, "before": current.valid.start, "open": END_OF_TIME, "rows": MAX_CLOSED}

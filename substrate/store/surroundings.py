@@ -9,7 +9,7 @@ from schemas.temporal import Scope
 from substrate.cypher.fragments import degree_now, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
 
 MAX_SIGNAL_LINKS: Final = 1000
 """At most this many links of the signal's nodes are read, those of nodes with few links first."""

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
+from substrate.connection.kept import RecordName
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import RecordName
 from substrate.cypher.fragments import (
     each_found_column,
     fits,
@@ -29,9 +29,8 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.newest import find_newest
 from substrate.store.search import FoundRow
-from substrate.store.state_reads import read_each_for_state, read_for_state, state_query
+from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
 MOST_NEW: Final = 60
@@ -168,10 +167,7 @@ class Earlier(NamedTuple):
 
 
 async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dict[str, Earlier]:
-    """By id, what the earlier records of these memories say, as known in the scope; of those that have any.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """By id, what the earlier records of these memories say, as known in the scope; of those that have any."""
     values = {**scope.bounds(), "open": list(OPEN_STATES)}
     rows = await read_each_for_state(target, "told_earlier", TOLD_EARLIER, values, ids=ids)
     return {name: Earlier(int(row[1]), bool(row[2])) for name, own in rows.items() for row in own}
@@ -237,19 +233,10 @@ async def lately_values(
     target: GraphTarget, scope: Scope, others: list[str], filters: Filters | None, *, states: Sequence[str]
 ) -> dict[str, Any]:
     """The parameters of `lately`. `others`: the speakers whose words are not the citizen's, in lower case.
-    `states`: what says how its work stands is sought of all times where it is in one of these.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    `states`: what says how its work stands is sought of all times where it is in one of these."""
+    values = {**scope.bounds(), **filter_values(filters), "open": list(states), "others": others}
     newest = await find_newest(target, scope, filters)
-    return {
-        **scope.bounds(),
-        **filter_values(filters),
-        "newest": newest.start,
-        "until": newest.end,
-        "open": list(states),
-        "others": others,
-    }
+    return {**values, "newest": newest.start, "until": newest.end}
 
 
 def after_values(scope: Scope, ids: list[str], others: list[str], filters: Filters | None) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from schemas.base import DEEPEST
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
-from substrate import stored_maps
 from substrate.bitemporal import changes_until
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT
@@ -26,6 +25,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness import elements
 from substrate.likeness import port as likeness
+from substrate.store import rows
 
 MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
@@ -84,7 +84,7 @@ LINK_PAGE: Final = Query(
     f"{_OF_PAGE} MATCH (n)-[e:LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows "
     "RETURN n.id, id(n), n.expired_at, n.invalid_at, n.invalidation_reason, "
     f"m.id, id(m), m.expired_at, m.invalid_at, m.invalidation_reason, {_NUMERIC}, "
-    f"{', '.join(_deep_text('e', column) for column in stored_maps.COLUMNS)}, {_columns('e', LINK_FIELDS)}",
+    f"{', '.join(_deep_text('e', column) for column in rows.MAP_COLUMNS)}, {_columns('e', LINK_FIELDS)}",
 )
 """The open link records that begin at the memories of a range, with the times of both ends."""
 
@@ -105,7 +105,7 @@ VERSION_PAGE: Final = Query(
 
 def deep_maps(record: str, past: int) -> str:
     """One row for each map of these records, named `r`, that may be nested too deeply."""
-    texts = ", ".join(map(partial(_deep_text, "r"), stored_maps.COLUMNS))
+    texts = ", ".join(map(partial(_deep_text, "r"), rows.MAP_COLUMNS))
     return f"MATCH {record} UNWIND [{texts}] AS text WITH text WHERE text IS NOT NULL RETURN {past} AS past, text "
 
 
@@ -293,7 +293,7 @@ async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) 
 
 async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
     """Return the open link records of a share."""
-    ends, maps = len(LinkEnd._fields), len(stored_maps.COLUMNS)
+    ends, maps = len(LinkEnd._fields), len(rows.MAP_COLUMNS)
     found: list[LinkRow] = []
     for row in await graph.read_existing(LINK_PAGE, **share._asdict()):
         columns = iter(row)
@@ -311,7 +311,7 @@ async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
 
 def _texts_by_column(texts: Sequence[Any]) -> dict[str, str]:
     """Return the texts that are not null, by column of `stored_maps`; a memory has only the first column."""
-    by_column = zip(stored_maps.COLUMNS, texts, strict=False)
+    by_column = zip(rows.MAP_COLUMNS, texts, strict=False)
     return {name: text for name, text in by_column if isinstance(text, str)}
 
 
@@ -362,7 +362,7 @@ async def count_unreadable(graph: Graph) -> tuple[int, int]:
     """How many stored maps no answer can show: of the records that memories and links carry, and of past ones."""
     counts = [0, 0]
     for past, text in await graph.read(DEEP_MAPS):
-        counts[past] += stored_maps.repair_map(text) != text
+        counts[past] += rows.repair_map(text) != text
     return counts[0], counts[1]
 
 

@@ -14,8 +14,11 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     HUB,
     felt,
+    felt_alike,
     fits,
     found_columns,
+    found_now,
+    found_then,
     is_statement,
     link_columns,
     past_of,
@@ -24,12 +27,10 @@ from substrate.cypher.fragments import (
     uncrowded_then,
     visible,
 )
-from substrate.cypher.nearest import felt_alike, found_now, found_then
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
-from substrate.store.newest import NEWEST
 from substrate.store.search import GIVEN, MAX_LINKS_READ
-from substrate.store.state_reads import read_for_state, state_query
+from substrate.store.state_reads import NEWEST, read_for_state, state_query
 
 MAX_RESOLUTION_LINKS: Final = 1000
 """No steps are searched from a resolution with this many links: it is linked to everything."""
@@ -380,10 +381,7 @@ GIVEN_COUNT: Final = state_query("given_count", f"{_GIVEN_PRESENT} WITH count(s)
 
 
 async def read_given(query: Query, target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
-    """The rows of one of `OF_GIVEN`, which is not sent where nobody gave anything in these states.
-
-    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """The rows of one of `OF_GIVEN`, which is not sent where nobody gave anything in these states."""
     key = ("given_count", *values["states"])
     given = await read_for_state(target, key, GIVEN_COUNT, values, make=lambda rows: int(rows[0][0]))
     return await target.graph.read(query, **values) if given else []

@@ -6,6 +6,7 @@ Every statement takes its transaction time from the clock of the graph, which ne
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -13,12 +14,12 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.base import without_nulls
-from schemas.errors import Conflict, StoreTimeout
+from schemas.errors import Conflict, StoreTimeout, Unavailable
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import changes_until
 from substrate.connection.batch_sizes import BatchSize
-from substrate.connection.kept_reads import WORDS, GraphState
-from substrate.connection.patience import patient
+from substrate.connection.errors import ConnectionLost, patience_s, patient
+from substrate.connection.kept import WORDS, GraphState
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     CLOCK,
@@ -32,10 +33,11 @@ from substrate.cypher.fragments import (
     columns_of,
 )
 from substrate.cypher.query import Query
+from substrate.graphs import indexes
+from substrate.graphs.filling import withdraw
 from substrate.graphs.graph import Graph
-from substrate.graphs.orphans import withdraw
 from substrate.likeness import port as likeness
-from substrate.store.exactly_once import ExactlyOnceWrite
+from substrate.likeness.elements import Vector
 from substrate.store.rows import RowOutcome, StoredReceipt
 
 NODES_PER_STATEMENT: Final = 50
@@ -312,3 +314,64 @@ async def in_batches[Row, Answer](
         size.note_written(len(part), time.monotonic() - begun)
         start += len(part)
     return answers
+
+
+RETRY_FOR_S: Final = 3.0
+RETRY_EVERY_S: Final = 0.05
+
+
+class WriteUnconfirmed(Unavailable):
+    """The connection was lost during a write, and it is not known whether the write was applied."""
+
+
+class ExactlyOnceWrite:
+    """A statement that reads the receipts of its commands first, and applies no command that has one.
+
+    So it can be sent again after a lost connection: in one atomic step it either finds the receipts of the first
+    sending, or applies the commands. `again` is True when it was sent before, alone or in a larger statement.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        query: Query,
+        values: Mapping[str, Any],
+        *,
+        again: bool = False,
+        vectors: Sequence[Vector] = (),
+    ) -> None:
+        """`vectors`: those of its records, which are kept before it; keeping them again changes nothing."""
+        self.again = again
+        self._vectors = vectors
+        self._graph = graph
+        self._query = query
+        self._values = values
+
+    async def send(self, command_ids: Sequence[str], *, divisible: bool = False) -> list[Row]:
+        """Send the statement until the engine answers, and return its rows. The error names `command_ids`.
+
+        Raises WriteUnconfirmed when the connection was lost and no new one could be made for three seconds, or for
+        as long as a load has patience, else as `Graph.write` does. A `divisible` statement that runs past its
+        deadline is not sent again: it raises StoreTimeout, also after a lost connection.
+        """
+        give_up = time.monotonic() + max(RETRY_FOR_S, patience_s())
+        while True:
+            try:
+                if self.again:
+                    await indexes.wait_operational(self._graph)
+                return await self._graph.write_after(self._vectors, self._query, **self._values)
+            except Unavailable as error:
+                if divisible and isinstance(error, StoreTimeout):
+                    raise
+                if not self.again and not isinstance(error, ConnectionLost):
+                    raise
+                self.again = True
+                if time.monotonic() > give_up:
+                    raise WriteUnconfirmed(
+                        "the engine stopped answering during the write; "
+                        "it is not known yet whether this was stored",
+                        remedy="Ask GET /v1/receipts/{command_id}, or send it again with the same command_id: "
+                        "it is applied once.",
+                        faults=[f"command_id {command_id}: not known" for command_id in command_ids],
+                    ) from error
+                await asyncio.sleep(RETRY_EVERY_S)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.asgi.messages import is_public
-from api.routes.operations import AFTER, BEFORE
+from api.routes.operations import OPERATIONS
 from schemas.memory import Level
 from schemas.operation import Operation as Declared
 from scripts.reference.document import openapi
@@ -73,7 +73,7 @@ def test_every_route_declares_what_its_caller_needs(operation: Operation) -> Non
     assert bool(operation.said["security"]) is not is_public(operation.path)
 
 
-@pytest.mark.parametrize("declared", [*BEFORE, *AFTER], ids=lambda one: one.name)
+@pytest.mark.parametrize("declared", OPERATIONS, ids=lambda one: one.name)
 def test_every_declared_operation_is_walked_with_what_it_says(declared: Declared) -> None:
     [walked] = [one for one in ALL if one.said["operationId"] == declared.name]
     assert (walked.needs, walked.said["summary"]) == (declared.may.says, declared.summary)

@@ -40,8 +40,8 @@ from substrate.connection.pool import Connection
 from substrate.engine import process as engine_process
 from substrate.engine.unix_socket import socket_path
 from substrate.graphs.names import graph_name
-from substrate.store import unfinished_erasures
-from substrate.store.unfinished_erasures import ErasureTarget
+from substrate.store import erasure
+from substrate.store.erasure import ErasureTarget
 from tests.integration.store import carried, remember, stored
 from tests.waiting import becomes_async
 
@@ -152,9 +152,9 @@ async def test_a_process_that_keeps_no_mirror_reaches_the_one_of_the_process_tha
         assert await killed_with_a_mirror(step, directory)
         async with open_store(StoreSettings(data=directory / "data")) as (connection, _):
             # Without models it cannot be rewritten: the next one that has them does it.
-            assert len(await unfinished_erasures.read_notes(connection)) == 1
+            assert len(await erasure.read_notes(connection)) == 1
         async with open_runtime(at(directory / "data")) as runtime:
-            assert await unfinished_erasures.read_notes(runtime.deps.connection) == {}
+            assert await erasure.read_notes(runtime.deps.connection) == {}
             assert await search(runtime, directory) == ()
 
 
@@ -201,12 +201,12 @@ async def test_what_a_former_version_left_unfinished_is_taken_out_of_edited_mirr
         path.write_text(path.read_text("utf-8") + "my own words")
     async with open_runtime(at(tmp_path / "data")) as runtime:  # it knows of no mirror
         await erased(runtime, EraseMemory(citizen_id="ada", id=GONE))
-        words = ("HSET", unfinished_erasures.UNFINISHED, "a mark", orjson.dumps(former).decode())
+        words = ("HSET", erasure.UNFINISHED, "a mark", orjson.dumps(former).decode())
         await runtime.deps.connection.command(*words)
     async with open_store(settings(tmp_path).store) as (connection, _):  # it has no models
-        assert len(await unfinished_erasures.read_notes(connection)) == 1
+        assert len(await erasure.read_notes(connection)) == 1
     async with open_runtime(settings(tmp_path)) as runtime:
-        assert await unfinished_erasures.read_notes(runtime.deps.connection) == {}
+        assert await erasure.read_notes(runtime.deps.connection) == {}
         assert await search(runtime, tmp_path) == ()
 
 
@@ -313,7 +313,7 @@ async def test_the_command_line_says_under_which_id_and_goes_on_after_a_signal(t
         await stored_secret(runtime, "citizen")
         whole = line(tmp_path, "--yes", "--command-id", "of-the-test")
         # Nobody erases while another finishes what broke off: the command waits here, and is told to end.
-        async with unfinished_erasures.exclusive_lock(tmp_path) as alone:
+        async with erasure.exclusive_lock(tmp_path) as alone:
             assert alone
             before = clients(tmp_path)
             process = await asyncio.to_thread(subprocess.Popen, whole, stderr=subprocess.PIPE, text=True)

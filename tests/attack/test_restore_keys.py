@@ -18,7 +18,7 @@ from schemas.errors import InvalidRequest, Unauthenticated
 from schemas.keys import KeyChange, KeyRequest
 from schemas.memory import Source
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.store.revoked_keys import FILE, read_former_keys
+from substrate.store.api_keys import FILE, read_former_keys
 
 
 class Lived(NamedTuple):

@@ -22,7 +22,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.responses import IngestReport
 from schemas.temporal import Scope, to_instant
 from substrate.graphs.names import graph_name
-from substrate.store import reader, records, rows
+from substrate.store import reader, rows
 
 MAY = datetime(2024, 5, 8, tzinfo=UTC)
 JUNE = datetime(2024, 6, 8, tzinfo=UTC)
@@ -55,7 +55,7 @@ class Vault:
         moment = now()
         scope = Scope.current(moment) if at is None else Scope.at(to_instant(at), moment)
         graph = self.deps.graph(graph_name(Level.N1, self.citizen))
-        row = (await records.read_memory(graph, memory_id, scope)).row
+        row = (await reader.read_memory(graph, memory_id, scope)).row
         return None if row is None else rows.node(row, Level.N1)
 
     async def text(self, memory_id: str, at: datetime | None = None) -> str | None:

@@ -15,7 +15,7 @@ from schemas.temporal import AFTER_ALL, Scope
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import records
+from substrate.store import reader
 from tests.integration.store import day, relate, remember, stored
 
 CORRECTIONS = 60
@@ -47,14 +47,14 @@ async def produced(deps: Deps, graph: str, query: Query, values: dict[str, Any])
 def asked_of(link_id: str) -> tuple[Query, dict[str, Any]]:
     name = link_name(link_id)
     if name.ends is None:
-        return records.NAMED_LINK_SEEN, {"id": link_id, "handle": name.handle}
-    return records.LINK_SEEN, {"id": link_id, "source_id": name.ends[0], "target_id": name.ends[1]}
+        return reader.NAMED_LINK_SEEN, {"id": link_id, "handle": name.handle}
+    return reader.LINK_SEEN, {"id": link_id, "source_id": name.ends[0], "target_id": name.ends[1]}
 
 
 async def test_the_present_of_a_memory_costs_nothing_of_its_past(deps: Deps, graph: str) -> None:
     now = Scope.current(day(200)).bounds()
     much, once = [
-        await produced(deps, graph, records.MEMORY_SEEN, {"id": name, **now}) for name in ("much", "once")
+        await produced(deps, graph, reader.MEMORY_SEEN, {"id": name, **now}) for name in ("much", "once")
     ]
     assert much == once
 
@@ -72,27 +72,27 @@ async def test_reading_a_past_record_takes_one_row_from_the_engine(
     deps: Deps, graph: str, known: float, said: str
 ) -> None:
     scope = Scope.at(day(300), day(known))
-    seen = await records.read_memory(deps.graph(graph), "much", scope)
+    seen = await reader.read_memory(deps.graph(graph), "much", scope)
     assert seen.row is not None
     assert seen.row[3] == said
-    steps = await produced(deps, graph, records.MEMORY_SEEN, {"id": "much", **scope.bounds()})
+    steps = await produced(deps, graph, reader.MEMORY_SEEN, {"id": "much", **scope.bounds()})
     assert max(made for step, made in steps.items() if "Traverse" not in step) == 1
     for link_id, energy in ((NATURAL, "0.02"), ("own", "0.02"), ("lone", "0.7")):
-        link = await records.read_link(deps.graph(graph), link_name(link_id), Scope.at(day(300), day(12.5)))
+        link = await reader.read_link(deps.graph(graph), link_name(link_id), Scope.at(day(300), day(12.5)))
         assert link.row is not None
         assert (list(link.row[:3]), link.row[6]) == (["much", "once", link_id], energy)
 
 
 async def test_a_page_of_a_history_reads_its_own_rows_alone(deps: Deps, graph: str) -> None:
     found: list[Any] = []
-    wanted = records.HistoryQuery(AFTER_ALL, 7, records.HistoryPosition())
-    while rows := await records.read_history(deps.graph(graph), "much", wanted):
+    wanted = reader.HistoryQuery(AFTER_ALL, 7, reader.HistoryPosition())
+    while rows := await reader.read_history(deps.graph(graph), "much", wanted):
         assert len(rows) <= 7
         found += [row[8] for row in rows]
-        wanted = wanted._replace(start=records.HistoryPosition(rows[-1][6], rows[-1][4]))
+        wanted = wanted._replace(start=reader.HistoryPosition(rows[-1][6], rows[-1][4]))
     assert found == list(range(1, CORRECTIONS + 2))
     for link_id in (NATURAL, "own"):
-        of_link = await records.read_link_history(
-            deps.graph(graph), link_name(link_id), records.HistoryQuery(day(12.5), 100, records.HistoryPosition())
+        of_link = await reader.read_link_history(
+            deps.graph(graph), link_name(link_id), reader.HistoryQuery(day(12.5), 100, reader.HistoryPosition())
         )
         assert [row[6] for row in of_link] == ["0.7", "0", "0.01", "0.02"]

@@ -31,8 +31,8 @@ from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
-from substrate.store import exactly_once, reader
-from substrate.store.exactly_once import WriteUnconfirmed
+from substrate.store import reader, writer
+from substrate.store.writer import WriteUnconfirmed
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
 
 LINK = "a|NEXT|b"
@@ -192,7 +192,7 @@ async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
 async def test_without_a_new_connection_the_error_says_that_the_outcome_is_unknown(
     proxied: Deps, between: Proxy, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exactly_once, "RETRY_FOR_S", 0.1)
+    monkeypatch.setattr(writer, "RETRY_FOR_S", 0.1)
     for command in (remember(citizen, "c", command_id="x"), Retract(citizen_id=citizen, id="a")):
         between.cut_next(Cut.AFTER, b"GRAPH.", times=1)
         armed = False

@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job

@@ -15,12 +15,11 @@ import pytest
 
 from schemas.errors import EngineFault, Unavailable
 from substrate.engine import embedded, process
-from substrate.engine import loading as engine_loading
+from substrate.engine import unix_socket as engine_loading
 from substrate.engine.data_directory import try_lock
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.keeper import Keeper
-from substrate.engine.loading import Loading
-from substrate.engine.unix_socket import EngineStatus, ping
+from substrate.engine.unix_socket import EngineStatus, Loading, ping
 from tests.engine_processes import engine_home, engines_in, is_keeper, keepers_of
 from tests.integration.test_embedded_engine import gone, remember, remembered
 from tests.loading_engine import MUTE, SLOW, filled, release

@@ -22,7 +22,7 @@ from schemas.temporal import Instant, Scope, to_instant
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import listing, reader, records, rows
+from substrate.store import listing, reader, rows
 
 LINKS = Query(
     "test_links",
@@ -176,7 +176,7 @@ async def speakers(deps: Deps, citizen: str, day: int, known: Instant) -> list[t
     there = [
         (row[0], row[1])
         for row in seen.rows
-        if all([(await records.read_memory(deps.graph(graph), end, scope)).row for end in row[:2]])
+        if all([(await reader.read_memory(deps.graph(graph), end, scope)).row for end in row[:2]])
     ]
     return sorted(there)
 

@@ -13,14 +13,12 @@ from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.features.contexts.flow import read_agent_log, write_context
 from orchestration.features.contexts.values import AgentLogQuery, WriteContext
-from orchestration.features.imagination.flow import imagine
-from orchestration.features.imagination.predictions import list_predictions
+from orchestration.features.imagination.flow import imagine, list_predictions
 from orchestration.features.imagination.values import Imagine, PredictionQuery
 from orchestration.features.replay.flow import list_streams, replay
 from orchestration.features.rules.flow import check_rules
 from orchestration.features.rules.values import RulesCheck
-from orchestration.features.sharing.contests import contest, list_contested
-from orchestration.features.sharing.flow import share
+from orchestration.features.sharing.flow import contest, list_contested, share
 from orchestration.features.sharing.values import ContestedQuery, ContestRequest, Share, Shared
 from orchestration.mind.state import change_state, state_history
 from orchestration.transfer.backup import back_up

@@ -19,8 +19,7 @@ from redis.exceptions import ResponseError
 
 from orchestration import kept_streams, retrieval, stream_completion
 from orchestration.dependencies import Deps, KeptLearned
-from orchestration.features.feedback.flow import tell
-from orchestration.features.feedback.kept import take_back
+from orchestration.features.feedback.flow import take_back, tell
 from orchestration.features.withholding.quarantine import quarantine, release
 from orchestration.features.withholding.values import QuarantineChange, QuarantineRequest
 from orchestration.insertion import apply
@@ -46,7 +45,7 @@ from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
-from substrate.store import boundaries
+from substrate.store import state_reads
 from tests.integration.store import NOW, links, relate, remember, stored
 
 OWN = {"intention_id", "stream_id", "retrieved_at", "retrieval_latency_ms", "stage_ms", "timings", "token_counts"}
@@ -90,7 +89,7 @@ def service(deps: Deps) -> Deps:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no large graph."""
-    monkeypatch.setattr(boundaries, "DEADLINE_MS", 900)
+    monkeypatch.setattr(state_reads, "DEADLINE_MS", 900)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from schemas.responses import IngestReport
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 from substrate.store.rows import memory_record
 from tests.integration.store import ASKED, NOW, ask, day, found, moment, remember, stored
 from tests.integration.test_kept_reads import another_service

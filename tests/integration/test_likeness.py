@@ -22,14 +22,14 @@ from schemas.memory import Level
 from schemas.upkeep import SweepRequest
 from schemas.wave_signal import Resonate
 from substrate.cypher.schema import SCHEMA_VERSION
-from substrate.graphs import filling, orphans
+from substrate.graphs import filling
 from substrate.graphs.graph import Graph, Query, Search
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Adapter, Graphs, read_stamp
 from substrate.likeness import port
 from substrate.likeness.elements import WHOLE, Role, Vector, join_name, pack, set_name, set_names, split_name
 from substrate.likeness.vector_sets import VectorSets
-from substrate.store import moved_vectors
+from substrate.store import transactions
 from tests.integration.store import ask, day, ids, moment, remember, stored
 
 TEXTS = ("the old harbour", "bread from the oven", "a letter from Lisbon", "snow on the ridge", "the harbour bell")
@@ -219,14 +219,14 @@ async def test_a_writer_who_restores_a_text_while_another_closes_it_leaves_it_in
 ) -> None:
     await told(deps, fresh_citizen)
     first = await marked(deps, fresh_citizen)
-    place, name = (moved_vectors, "_present") if when == "before it looks" else (port, "unmark")
+    place, name = (transactions, "_present") if when == "before it looks" else (port, "unmark")
     original, calls = getattr(place, name), count()
     whose: dict[str, Any] = {"citizen_id": fresh_citizen, "id": "m0"}
     restoring = Correct(**whose, name=TEXTS[0]) if by == "correct" else Undo(**whose)
 
     async def meanwhile(*given: Any) -> Any:
         # Who closes looks before its statement, which is the first time, and after it.
-        if next(calls) == (1 if place is moved_vectors else 0):
+        if next(calls) == (1 if place is transactions else 0):
             await stored(deps, restoring, now=day(6))
         return await original(*given)
 
@@ -294,7 +294,7 @@ async def test_the_sets_of_a_graph_go_with_it(deps: Deps, fresh_citizen: str) ->
 async def test_a_sweep_removes_strays_and_adds_what_is_missing(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(orphans, "WRITTEN_WITHIN_S", 0.0)
+    monkeypatch.setattr(filling, "WRITTEN_WITHIN_S", 0.0)
     await told(deps, fresh_citizen)
     await stored(deps, Correct(citizen_id=fresh_citizen, id="m0", name="a garden in May"), now=day(5))
     whole = sorted(await names_in(deps, fresh_citizen))

@@ -22,7 +22,7 @@ from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.upkeep import SweepRequest
 from substrate.cypher.query import Query
-from substrate.graphs import filling, orphans, registry
+from substrate.graphs import filling, registry
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.likeness import port
@@ -39,7 +39,7 @@ OWNED = Query("owned", "MATCH (n)-[:HAS_TRACE]->(t) WHERE t.digest IS NOT NULL R
 @pytest.fixture(autouse=True)
 def by_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
-    monkeypatch.setattr(orphans, "WRITTEN_WITHIN_S", 0.0)
+    monkeypatch.setattr(filling, "WRITTEN_WITHIN_S", 0.0)
 
 
 @pytest.fixture

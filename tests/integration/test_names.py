@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity.declared_self import introduce
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.flow import introduce, read_identity
 from orchestration.features.identity.values import Identity, WhoIs
 from orchestration.features.tagging import queries as made_tags
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.insertion import apply_atomically
 from schemas.commands import Correct, Remember, Retract, Supersede

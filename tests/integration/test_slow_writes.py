@@ -20,10 +20,8 @@ from schemas.errors import StoreTimeout
 from schemas.memory import Level
 from substrate.connection import batch_sizes
 from substrate.connection.batch_sizes import BatchSizes
-from substrate.connection.errors import ConnectionLost
-from substrate.connection.lines import Command
-from substrate.connection.patience import LOAD_PATIENCE_S, patient
-from substrate.connection.pool import Row
+from substrate.connection.errors import LOAD_PATIENCE_S, ConnectionLost, patient
+from substrate.connection.pool import Command, Row
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader

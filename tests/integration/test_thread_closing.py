@@ -21,7 +21,7 @@ from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
 from substrate.graphs.names import graph_name
 from substrate.store import erasure as store
-from substrate.store import reader, rows, unfinished_erasures
+from substrate.store import reader, rows
 from tests.integration.store import day, links, moment, relate, remember, stored
 from tests.upkeep_runs import run_job
 
@@ -216,14 +216,14 @@ async def test_a_thread_is_open_again_when_another_process_finishes_the_erasure(
 ) -> None:
     await tell(deps, fresh_citizen, "open", OPEN, 1)
     await tell(deps, fresh_citizen, "solved", SOLVED, 20)
-    begin = unfinished_erasures.begin
+    begin = store.begin
 
     async def die(*words: Any) -> None:
         await begin(*words)
         raise asyncio.CancelledError
 
     with monkeypatch.context() as dying:
-        dying.setattr(unfinished_erasures, "begin", die)
+        dying.setattr(store, "begin", die)
         with pytest.raises(asyncio.CancelledError):
             await erasure.erase(EraseMemory(citizen_id=fresh_citizen, id="solved"), deps, day(22), deps.directory)
     await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps.features.kept, deps))

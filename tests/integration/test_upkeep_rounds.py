@@ -17,7 +17,7 @@ from schemas.commands import Command
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.upkeep.runs import OwnUpkeep, RunRequest
-from substrate.store import idleness, lease, runs
+from substrate.store import lease, runs
 from substrate.store.lease import LEASE, Holder
 from tests.integration.store import remember, stored
 from tests.upkeep_jobs import PagedJob
@@ -32,7 +32,7 @@ async def free_lease(deps: Deps) -> None:
     """The store as if nobody had ever done upkeep or asked anything."""
     for name in await deps.graphs.existing():
         await deps.connection.command("GRAPH.DELETE", name)
-    await deps.connection.command("DEL", LEASE, idleness.REQUESTS)
+    await deps.connection.command("DEL", LEASE, lease.REQUESTS)
     deps.graphs.forget()
 
 
@@ -72,7 +72,7 @@ async def test_a_citizen_with_requests_is_left_alone_whichever_service_got_them(
 ) -> None:
     busy, idle = f"{fresh_citizen}.busy", f"{fresh_citizen}.idle"
     await stored(deps, remember(busy, "a"), remember(idle, "a"))
-    await idleness.note_requests(deps.connection, [Place(Level.N1, busy).graph])
+    await lease.note_requests(deps.connection, [Place(Level.N1, busy).graph])
     job = CountingJob(1)
     assert await rounds(deps, job).round() == 1
     assert job.made == [f"{idle} 0"]

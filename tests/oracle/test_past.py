@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.request_parsing.addresses import LinkAddress, MemoryAddress, MomentRequest, read_link_row, read_memory_row
+from api.request_parsing.reading import LINKS, MEMORIES, MomentRequest, RecordAddress
 from api.runtime.runtime import Runtime
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import TagWalk
@@ -85,10 +85,14 @@ async def readings(life: Life, valid: int, known: int, links: list[str]) -> dict
     asked = MomentRequest(citizen_id=life.citizen, as_of_time=to_datetime(valid), known_at=to_datetime(known))
     answers = {}
     for name in NAMES:
-        row = await seen_or_none(read_memory_row(MemoryAddress(Level.N1, name), asked, life.runtime, life.now))
+        row = await seen_or_none(
+            MEMORIES.read_row(RecordAddress(Level.N1, name), asked, life.runtime.deps, life.now)
+        )
         answers[name] = None if row is None else told(rows.node(row, Level.N1, known + 1))
     for link_id in links:
-        row = await seen_or_none(read_link_row(LinkAddress(Level.N1, link_id), asked, life.runtime, life.now))
+        row = await seen_or_none(
+            LINKS.read_row(RecordAddress(Level.N1, link_id), asked, life.runtime.deps, life.now)
+        )
         answers[link_id] = None if row is None else told(rows.link(row[2:], (row[0], row[1]), Level.N1, known + 1))
     return answers
 

@@ -9,16 +9,14 @@ from typing import Any
 
 import orjson
 
-from api.request_parsing.addresses import LinkAddress, MemoryAddress, MomentRequest, read_link_row, read_memory_row
-from api.request_parsing.pagination import (
+from api.request_parsing.reading import (
     LINKS,
     MEMORIES,
     HistoryRequest,
     ListRequest,
+    MomentRequest,
+    RecordAddress,
     ShownPage,
-    read_link_history,
-    read_memory_history,
-    read_page,
 )
 from orchestration.features.identity.flow import read_identity
 from orchestration.features.identity.learning import learning_page
@@ -58,16 +56,11 @@ class Ways(Asking):
         """One memory, or one link, as it is or was."""
         asked = MomentRequest.model_validate({"citizen_id": self.citizen, **self.at_moment(question)})
         window = self.seen_by(question)
-        if question.widely:
-            link_id = self.link(question.who)
-            row = await seen_or_none(read_link_row(LinkAddress(Level.N1, link_id), asked, self.runtime, self.now))
-            due = [of_link(record) for record in self.oracle.seen(window) if record.id == link_id]
-            found = [] if row is None else self.shown([row], window.known_to, links=True)
-        else:
-            who = NAMES[question.who]
-            row = await seen_or_none(read_memory_row(MemoryAddress(Level.N1, who), asked, self.runtime, self.now))
-            due = [of_memory(record) for record in self.oracle.seen(window) if record.id == who]
-            found = [] if row is None else self.shown([row], window.known_to, links=False)
+        kind, who = (LINKS, self.link(question.who)) if question.widely else (MEMORIES, NAMES[question.who])
+        deps, told = self.runtime.deps, of_link if question.widely else of_memory
+        row = await seen_or_none(kind.read_row(RecordAddress(Level.N1, who), asked, deps, self.now))
+        due = [told(record) for record in self.oracle.seen(window) if record.id == who]
+        found = [] if row is None else self.shown([row], window.known_to, links=question.widely)
         self.compare(self.words_of(question), found, due)
 
     async def history(self, question: Question) -> None:
@@ -81,16 +74,13 @@ class Ways(Asking):
         found: list[Shown] = []
         acts = iter(question.acts)
         while True:
+            at, deps = RecordAddress(Level.N1, who), self.runtime.deps
             if question.widely:
-                links = await seen_or_none(
-                    read_link_history(LinkAddress(Level.N1, who), asked, self.runtime, self.now)
-                )
+                links = await seen_or_none(LINKS.read_history(at, asked, deps, self.now))
                 found += [] if links is None else [of_bond(one) for one in links.records]
                 after = None if links is None else links.next
             else:
-                told = await seen_or_none(
-                    read_memory_history(MemoryAddress(Level.N1, who), asked, self.runtime, self.now)
-                )
+                told = await seen_or_none(MEMORIES.read_history(at, asked, deps, self.now))
                 found += [] if told is None else [of_node(one) for one in told.records]
                 after = None if told is None else told.next
             if after is None:
@@ -120,7 +110,7 @@ class Ways(Asking):
 
     async def page(self, asked: ListRequest, *, links: bool) -> ShownPage:
         """One page of a listing."""
-        return await read_page(LINKS if links else MEMORIES, asked, self.runtime, self.now)
+        return await (LINKS if links else MEMORIES).read_page(asked, self.runtime.deps, self.now)
 
     def shown(self, found: Sequence[Sequence[Any]], known_to: int, *, links: bool) -> list[Shown]:
         """Rows as they are shown to those who ask."""

@@ -1,16 +1,50 @@
-"""Turns an appetite into a stream: 003's autonomous intention, asked as any other question (003, S6)."""
+"""Reads what a citizen has to wake for, and asks the stream that follows: 003's autonomous intention (003, S6)."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, tzinfo
+from typing import Final, NamedTuple
+
+from orchestration.assembly import fitting
+from orchestration.assembly.budget import budget_of
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.appetite import read_appetite
-from orchestration.features.appetite.readings import ask_wider, decide
+from orchestration.features.appetite.queries import Fresh, Stirring, is_late, read_due, read_fresh, read_own
+from orchestration.features.appetite.readings import (
+    Facts,
+    Plan,
+    ask_wider,
+    decide,
+    pressure_of,
+    rate_plans,
+    read_plans,
+    read_readings,
+)
+from orchestration.graph_queries.existing_graphs import View, open_plain_view
+from orchestration.mind.state import felt_state
+from orchestration.mind.stream_notes import LastStream, read_last_stream
+from orchestration.question.reading import ASKING, ROLES
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.mind.appetite import Decision, IntendRequest
+from schemas.base import CitizenId
+from schemas.errors import Fault, StoreTimeout
+from schemas.intention import find_zone
+from schemas.memory import Level
+from schemas.mind.appetite import Appetite, AppetiteRequest, Decision, IntendRequest, LastAsked
+from schemas.mind.state import CitizenState
 from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Instant
+from schemas.temporal import Instant, Scope, to_datetime
+from substrate.connection.errors import GraphMissing
+from substrate.graphs.graph import GraphTarget
+from substrate.store.state_reads import holds_still
+from substrate.store.surroundings import read_surroundings
+
+
+async def send_intended(citizen_id: CitizenId, request: IntendRequest, deps: Deps, now: Instant) -> bytes:
+    """Decide what the appetite leads to, and ask it: 003's autonomous intention, a waking, or nothing."""
+    return fitting.send_intended(await intend(citizen_id, request, deps, now), request, budget_of(request))
 
 
 async def intend(citizen_id: str, request: IntendRequest, deps: Deps, now: Instant) -> Intended:
@@ -39,3 +73,129 @@ async def _ask(decision: Decision, deps: Deps, now: Instant) -> ConsciousnessStr
     if decision.state is not None:
         return await retrieve_consciousness_context_from_state(decision.state, deps, now)
     return None
+
+
+OTHERS: Final = sorted(ROLES - ASKING)
+"""Speakers whose words are not the citizen's."""
+PLAN_BYTES: Final = 1_000
+"""What a plan takes that is kept."""
+NAMED_BY: Final = 12
+"""What this many of its newest memories name is what a citizen is busy with."""
+
+
+class _Read(NamedTuple):
+    """What was read, and a note where it came too late."""
+
+    own: Sequence[Stirring] = ()
+    fresh: Sequence[Fresh] = ()
+    mentioned: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: Deps, now: Instant) -> Appetite:
+    """What the citizen has to wake for: readings from 0 to 1, each with its reason and its memories.
+
+    Nothing is changed, and nothing is asked: a stream that follows from it comes with `intend`.
+
+    Raises StoreMisfit, Unavailable.
+    """
+    scope = Scope.current(now)
+    graphs = tuple(dict.fromkeys((Level.N1, *request.graphs)))
+    view, last, state = await asyncio.gather(
+        open_plain_view(citizen_id, graphs, scope, deps, now=now),
+        read_last_stream(citizen_id, deps),
+        felt_state(citizen_id, deps, scope, now),
+    )
+    read = await _read(view, citizen_id, deps, since=None if last is None else last.at)
+    facts = Facts(
+        citizen_id=citizen_id,
+        now=now,
+        zone=find_zone(request.time_zone),
+        state=state,
+        own=read.own,
+        fresh=read.fresh,
+        last=_asked(last),
+        noted=bool(deps.notes.days),
+        half_lives=deps.half_lives,
+        remembered=bool(read.own) or any(each.total for each in read.fresh),
+        mentioned=read.mentioned,
+        notes=(*request.notes, *view.notes, *read.notes),
+    )
+    return read_readings(facts)
+
+
+def _asked(last: LastStream | None) -> LastAsked | None:
+    if last is None:
+        return None
+    return LastAsked(stream_id=last.stream_id, at=to_datetime(last.at), goal=last.goal, levels=tuple(last.levels))
+
+
+async def _read(view: View, citizen_id: str, deps: Deps, *, since: Instant | None) -> _Read:
+    shared = [target for level, target in view.targets.items() if level is not Level.N1]
+    target = view.targets.get(Level.N1)
+    try:
+        own, fresh = await asyncio.gather(
+            read_stirring(target, view.scope, deps),
+            asyncio.gather(*(read_fresh(each, view.scope, since or 0, citizen_id) for each in shared)),
+        )
+        return _Read(own, fresh, await _read_mentioned(target, view.scope, own))
+    except (GraphMissing, StoreTimeout, Fault):
+        return _Read(notes=("what may wake the citizen was not read in time",))
+
+
+async def read_stirring(target: GraphTarget | None, scope: Scope, deps: Deps) -> list[Stirring]:
+    """What may wake a citizen, of its own graph; nothing without one. Raises as `Graph.read`."""
+    if target is None:
+        return []
+    return await read_own(target, scope, deps.half_lives, others=OTHERS)
+
+
+async def _read_mentioned(target: GraphTarget | None, scope: Scope, own: Sequence[Stirring]) -> list[str]:
+    """Whom and what the newest memories of the citizen name, without the roles of a chat."""
+    newest = [each.id for each in own if each.kind == "said"][:NAMED_BY]
+    if target is None or not newest:
+        return []
+    named = await read_surroundings(target, scope, shown=newest, named=[])
+    return [name for name in named.names if name.lower() not in ROLES]
+
+
+async def pressure_now(
+    state: CitizenState, target: GraphTarget | None, scope: Scope, *, zone: tzinfo = UTC
+) -> float:
+    """The reality pressure of the present (003, `get_current_pressure`): kept, else from what is due, else .5.
+
+    What is not read in time is not due.
+    """
+    if state.reality_pressure is not None or target is None or not scope.is_present:
+        return pressure_of(state, ())[0]
+    try:
+        plans = await _read_plans(target, scope, zone)
+    except (GraphMissing, StoreTimeout, Fault):
+        plans = []
+    return pressure_of(state, rate_plans(plans, scope.valid.start))[0]
+
+
+class _KeptPlans(NamedTuple):
+    """What memories plan, as it was read at a moment."""
+
+    read_at: Instant
+    plans: Sequence[Plan]
+
+
+async def _read_plans(target: GraphTarget, scope: Scope, zone: tzinfo) -> Sequence[Plan]:
+    """What rules and late words plan.
+
+    In a graph where nothing began, ended or was written since, the same memories plan the same all day;
+    only what was said grows too old. So what was read is kept: reading the plans of many texts takes long.
+    """
+    moment = scope.valid.start
+    day = to_datetime(moment).astimezone(zone).date()
+    key = ("plans", str(zone), day.isoformat())
+    is_still = not target.past and target.reads.state is not None
+    kept: _KeptPlans | None = target.reads.get(key) if is_still else None
+    if kept is None or not await holds_still(target, kept.read_at, moment):
+        told = await read_due(target, scope, others=OTHERS)
+        kept = _KeptPlans(moment, read_plans(told, moment, zone))
+        if is_still:
+            target.reads.keep(key, kept, PLAN_BYTES * (1 + len(kept.plans)))
+    return [each for each in kept.plans if each.memory.kind != "said" or is_late(each.memory, moment)]

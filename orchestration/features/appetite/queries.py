@@ -15,8 +15,8 @@ from substrate.cypher.fragments import told, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
-from substrate.store.newest import NEWEST
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
+from substrate.store.state_reads import NEWEST
 
 MOST_OPEN: Final = 50
 """Of the open work so much is read: what pulls most, by what time has left of its energy."""

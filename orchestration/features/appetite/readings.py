@@ -1,17 +1,21 @@
-"""What a citizen has to wake for, what comes due, and what it does about that: readings with reasons. Pure."""
+"""What a citizen has to wake for, what comes due, and what it does about that: readings with reasons. Pure.
+
+003 names context hunger and unresolved tension and gives them thresholds, but no formulas; these are ours: each
+takes plain numbers and gives one in [0, 1], is monotone in what it reads, and `docs/appetite.md` states it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from itertools import chain, islice
 from textwrap import shorten
 from typing import Final, NamedTuple
 
-from orchestration.features.appetite import formulas
-from orchestration.features.appetite.formulas import nearness
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
 from orchestration.mind.decay import effective_energy
+from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS
 from orchestration.question.planned_times import read_planned_times
 from orchestration.question.reading import ASKING
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
@@ -28,7 +32,7 @@ from schemas.mind.appetite import (
 )
 from schemas.mind.state import CitizenState
 from schemas.temporal import Instant, Period, TemporalMode, to_datetime, to_instant
-from substrate.emotions import normal_emotion
+from substrate.emotions import normal_emotion, normal_emotions
 from substrate.language.text import count_of, stems
 
 MOST_SOURCES: Final = 8
@@ -90,7 +94,7 @@ def read_readings(facts: Facts) -> Appetite:
         last_stream=facts.last,
         readings=tuple(sorted(readings, key=lambda each: -each.amount)),
         tension_source=_in_short(work[0].memory.text, SOURCE_LENGTH) if work else None,
-        dominant_emotions=formulas.dominant(facts.state.emotion_vector),
+        dominant_emotions=dominant(facts.state.emotion_vector),
         active_contexts=tuple(islice(_distinct(map(_in_short, contexts)), MOST_CONTEXTS)),
         reality_pressure=pressure,
         pressure_from=origin,
@@ -103,8 +107,8 @@ def pressure_of(state: CitizenState, due: Sequence[Due]) -> tuple[float, Pressur
     if state.reality_pressure is not None:
         return state.reality_pressure, "kept"
     if not due:
-        return formulas.CALM, "default"
-    return round(formulas.pressure(most_due(due)), 4), "due"
+        return CALM, "default"
+    return round(pressure(most_due(due)), 4), "due"
 
 
 def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Weighed] = ()) -> Reading:
@@ -139,7 +143,7 @@ def _pull(memory: Stirring, facts: Facts) -> float:
     energy = memory.energy
     if facts.half_lives is not None:
         energy = effective_energy(energy, state, facts.now - memory.valid_at, facts.half_lives)
-    return formulas.pull(energy, state) * (1.0 if _is_of(memory.speaker, facts.citizen_id) else OTHER_PERSON_SHARE)
+    return pull(energy, state) * (1.0 if _is_of(memory.speaker, facts.citizen_id) else OTHER_PERSON_SHARE)
 
 
 def _is_of(speaker: str | None, citizen_id: str) -> bool:
@@ -155,28 +159,28 @@ def _tension(work: Sequence[_Weighed]) -> Reading:
     how = "is blocked" if first.work == ResolutionState.BLOCKED.value else "is in progress"
     further = len(work) - 1
     more = f", and {further} more {'is' if further == 1 else 'are'} open" if further else ""
-    amount = formulas.tension(each.amount for each in work)
+    amount = tension(each.amount for each in work)
     return _reading("unresolved_tension", amount, f"{_quoted(first)} {how}{more}", work)
 
 
 def _hunger(facts: Facts) -> Reading:
     news = sum(each.total for each in facts.fresh)
-    newest = [_Weighed(each, formulas.hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
+    newest = [_Weighed(each, hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
     told = f"{count_of(news, 'new memory')} of others in shared levels"
     if not facts.remembered:
         return _reading("context_hunger", 0.0, "nothing is remembered that it could ask for")
     if facts.last is None and facts.noted:
-        return _reading("context_hunger", formulas.hunger(None, news), "it never asked for a stream", newest)
+        return _reading("context_hunger", hunger(None, news), "it never asked for a stream", newest)
     if facts.last is None:
         reason = f"this service notes no streams; there are {told}"
-        return _reading("context_hunger", formulas.hunger(0, news), reason, newest)
+        return _reading("context_hunger", hunger(0, news), reason, newest)
     since = max(0, facts.now - to_instant(facts.last.at))
     reason = f"its last stream was {_ago(since)}" + (f", and there are {told} since" if news else "")
-    return _reading("context_hunger", formulas.hunger(since, news), reason, newest)
+    return _reading("context_hunger", hunger(since, news), reason, newest)
 
 
 def _pain(facts: Facts) -> Reading:
-    name, amount = formulas.pain(facts.state.emotion_vector)
+    name, amount = pain(facts.state.emotion_vector)
     sensed = facts.state.senses.get(PAIN_SENSE)
     if sensed is not None and sensed.intensity > amount:
         about = f": {_in_short(sensed.text)}" if sensed.text else ""
@@ -198,7 +202,7 @@ def _named(memory_id: str, facts: Facts) -> str:
 
 
 def _drives(facts: Facts) -> Reading:
-    lacks = {name: formulas.lack(drive.satisfaction) for name, drive in facts.state.drives.items()}
+    lacks = {name: lack(drive.satisfaction) for name, drive in facts.state.drives.items()}
     name = max(lacks, key=lambda each: (lacks[each], each), default=None)
     if name is None or not lacks[name]:
         reason = "no drive is below .3" if lacks else "no drives are declared"
@@ -244,8 +248,8 @@ def _context(facts: Facts) -> Reading:
     goal = _touched_goal(touching[0], goals)
     touch = "touches" if len(touching) == 1 else "touch"
     reason = f"{count_of(len(touching), 'new memory')} since its last stream {touch} a goal, such as “{goal}”"
-    weighed = [_Weighed(each, formulas.touched(1)) for each in touching]
-    return _reading("context", formulas.touched(len(touching)), reason, weighed)
+    weighed = [_Weighed(each, touched(1)) for each in touching]
+    return _reading("context", touched(len(touching)), reason, weighed)
 
 
 def _touched_goal(memory: Stirring, goals: Iterable[str]) -> str | None:
@@ -270,8 +274,8 @@ def _revaluations(facts: Facts) -> Reading:
         return _reading("revaluations", 0.0, "no memory waits to be judged anew")
     wait = "waits" if len(waiting) == 1 else "wait"
     reason = f"{count_of(len(waiting), 'memory')} {wait} to be judged anew"
-    weighed = [_Weighed(each, formulas.to_judge(1)) for each in waiting]
-    return _reading("revaluations", formulas.to_judge(len(waiting)), reason, weighed)
+    weighed = [_Weighed(each, to_judge(1)) for each in waiting]
+    return _reading("revaluations", to_judge(len(waiting)), reason, weighed)
 
 
 def _distinct(texts: Iterable[str]) -> Iterator[str]:
@@ -297,7 +301,7 @@ def _ago(microseconds: Instant) -> str:
 
 
 def _length(microseconds: Instant) -> str:
-    hours = microseconds / formulas.HOUR
+    hours = microseconds / HOUR
     if hours < 1.0:
         return count_of(round(hours * 60), "minute")
     return count_of(round(hours), "hour") if hours < 48.0 else count_of(round(hours / 24), "day")
@@ -466,3 +470,101 @@ def _why_not(appetite: Appetite) -> str:
         f"nothing is strong enough: context_hunger {hunger.amount:.2f} of more than {HUNGRY:g}, "
         f"{most.name} {most.amount:.2f} of {AWAKE:g} ({most.reason})"
     )
+
+
+HOUR: Final = 3_600_000_000
+DAY: Final = 24 * HOUR
+"""Microseconds."""
+HUNGER_HOURS: Final = 12.0
+"""After this many hours without a stream half the hunger has come back: .7 is passed after 21 hours."""
+HUNGER_NEWS: Final = 4.0
+"""This many new memories of others make as much hunger as those hours."""
+CHANGES: Final = 3.0
+REVALUATIONS: Final = 10.0
+"""This many changes that touch a goal, and this many memories to judge anew, amount to one half."""
+DUE_DAYS: Final = 1.0
+"""What is planned counts half for each day that it is away."""
+OVER: Final = 0.5
+"""Of what was planned and is over nobody says whether it was done."""
+SATISFIED: Final = 0.3
+"""A drive with less satisfaction than this wants something (002)."""
+CALM: Final = 0.5
+"""The reality pressure where nothing is due (003)."""
+PAINFUL: Final = frozenset(
+    ("hurt", "pain", "grief", "despair", "dread", "existential dread", "loneliness", "sadness", "shame", "guilt",
+     "regret", "disappointment")
+)  # fmt: skip
+"""Emotions that are a pain, whatever caused them; anger and frustration belong to what is blocked."""
+DOMINANT: Final = 0.5
+MOST_DOMINANT: Final = 3
+"""An emotion is dominant with at least this share of the strongest; at most this many are."""
+
+
+def halves(count: float, half: float) -> float:
+    """1 − 2^(−count ÷ half): 0 of nothing, one half of `half`, 1 of endlessly much."""
+    return 1.0 - math.exp2(-max(0.0, count) / half)
+
+
+def hunger(since: Instant | None, news: int) -> float:
+    """How much a citizen lacks context: 1 − 2^(−(hours ÷ 12 + news ÷ 4)).
+
+    `since`: microseconds since its last stream; None for a citizen that never had one, which lacks all. `news`:
+    memories of others that are new in the shared levels since.
+    """
+    return 1.0 if since is None else halves(since / HOUR / HUNGER_HOURS + news / HUNGER_NEWS, 1.0)
+
+
+def pull(energy: float, state: str) -> float:
+    """How much open work pulls: its energy × 1 if it is blocked, × 2/3 in progress, × 1/5 resolved (003, 5c)."""
+    return energy * MULTIPLIERS[ResolutionState(state)] / MOST_MULTIPLIED
+
+
+def tension(pulls: Iterable[float]) -> float:
+    """1 − Π (1 − pull ÷ 2^place), the strongest at place 0: the first counts whole, each further one half as much.
+
+    So one piece of work tells most, and a hundred small ones are no crisis.
+    """
+    strongest = sorted(pulls, reverse=True)
+    return 1.0 - math.prod(1.0 - min(1.0, each) / 2.0**place for place, each in enumerate(strongest[:50]))
+
+
+def pain(emotions: Mapping[str, float]) -> tuple[str, float]:
+    """The strongest painful emotion and its intensity; "" and 0 without one."""
+    felt = [(amount, name) for name, amount in normal_emotions(emotions).items() if name in PAINFUL and amount]
+    amount, name = max(felt, default=(0.0, ""))
+    return name, min(1.0, amount)
+
+
+def lack(satisfaction: float) -> float:
+    """How much a drive lacks: (.3 − satisfaction) ÷ .3; 0 from a satisfaction of .3 on (002)."""
+    return max(0.0, (SATISFIED - satisfaction) / SATISFIED)
+
+
+def nearness(planned: Period, now: Instant) -> float:
+    """How due a planned time is: 2^(−days until it begins), 1 while it lasts; once over ½ × 2^(−days since)."""
+    if now > planned.end:
+        return OVER * math.exp2(-(now - planned.end) / DAY / DUE_DAYS)
+    return math.exp2(-max(0, planned.start - now) / DAY / DUE_DAYS)
+
+
+def touched(changes: int) -> float:
+    """How much has changed about the goals: 1 − 2^(−changes ÷ 3)."""
+    return halves(changes, CHANGES)
+
+
+def to_judge(offered: int) -> float:
+    """How much there is to judge anew: 1 − 2^(−memories ÷ 10)."""
+    return halves(offered, REVALUATIONS)
+
+
+def pressure(due: float) -> float:
+    """The reality pressure where none was given (003, `get_current_pressure`): .5 + .5 × what is due."""
+    return CALM + (1.0 - CALM) * due
+
+
+def dominant(emotions: Mapping[str, float]) -> tuple[str, ...]:
+    """The emotions with at least half the intensity of the strongest, at most three, strongest first."""
+    felt = {name: amount for name, amount in normal_emotions(emotions).items() if amount > 0.0}
+    least = DOMINANT * max(felt.values(), default=0.0)
+    strong = sorted((-amount, name) for name, amount in felt.items() if amount >= least)
+    return tuple(name for _, name in strong[:MOST_DOMINANT])

@@ -25,6 +25,7 @@ from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
+from schemas.base import json_bytes
 from schemas.memory import GraphKey, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.graphs.graph import GraphTarget, Query
@@ -78,6 +79,11 @@ class _Results:
         """The names of the queries that failed."""
         results = (*self.anchors, *self.walk, *self.pools)
         return [result.request.name for result in results if result.timing.failure]
+
+
+async def walk(request: TagWalk, deps: Deps, now: Instant) -> bytes:
+    """Memories that match the words of a question, and others that tags and links lead to; no vectors (001)."""
+    return json_bytes(await associate(request, deps, now))
 
 
 async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:

@@ -9,8 +9,8 @@ import orjson
 
 from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import AFTER_ALL, Instant
+from substrate.connection.kept import Record, RecordName
 from substrate.connection.pool import Row
-from substrate.connection.record_cache import Record, RecordName
 from substrate.cypher.fragments import (
     HUB,
     fits,

@@ -14,8 +14,7 @@ import orjson
 from schemas.memory import GENERALISATION, ConsciousnessNode, GraphKey
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, found_columns, tells
-from substrate.cypher.nearest import found_now
+from substrate.cypher.fragments import degree_now, found_columns, found_now, tells
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
 from substrate.store import rows

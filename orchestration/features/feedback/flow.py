@@ -1,22 +1,40 @@
-"""Takes in a citizen's feedback: asks its question again without any feedback, and keeps what that teaches."""
+"""What a citizen tells of the answers to its questions: taken in, what it teaches now, listed, taken back.
+
+A question is asked again without any feedback, and what that teaches is kept.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Annotated, Any
 from uuid import uuid4
+
+from pydantic import Field
 
 from orchestration.dependencies import Deps
 from orchestration.features.feedback import queries as store
-from orchestration.features.feedback.kept import citizen_graph, record_of, stored_lesson
 from orchestration.features.feedback.queries import StoredFeedback
-from orchestration.ranking.learned import NOTHING_LEARNED, Lesson, draw_lesson, question_words
+from orchestration.ranking.learned import (
+    NOTHING_LEARNED,
+    Learned,
+    Lesson,
+    draw_lesson,
+    learn,
+    learned_factors,
+    learned_until,
+    question_words,
+)
 from orchestration.retrieval import rank_candidates
-from schemas.base import CitizenId
-from schemas.errors import Conflict, InvalidRequest
+from schemas.base import CitizenId, Frozen, Identifier, Unit
+from schemas.errors import Conflict, Fault, InvalidRequest, NotFound, StoreTimeout
 from schemas.intention import RetrievalIntention
-from schemas.mind.feedback import Feedback, FeedbackRecord
-from schemas.temporal import Instant
+from schemas.memory import Level
+from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
+from schemas.operation import Says
+from schemas.paging import Paged, decode_cursor, encode_cursor
+from schemas.temporal import Instant, Scope, to_datetime
+from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader
@@ -116,3 +134,132 @@ async def _ask_again(citizen_id: str, feedback: Feedback, deps: Deps, now: Insta
         used=feedback.used,
         wrong=feedback.wrong,
     )
+
+
+FeedbackId = Annotated[Identifier, Says("The id of the feedback; percent-encode special characters.")]
+
+
+NOT_READ = "what feedback taught could not be read in time"
+_Weight = Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)]
+_Pull = Annotated[float, Field(ge=-100.0, le=100.0, allow_inf_nan=False)]
+
+
+class _StoredLesson(Frozen):
+    words: dict[str, _Weight]
+    used: dict[str, Unit]
+    wrong: tuple[str, ...]
+    pull: dict[str, _Pull]
+
+
+async def read_learned(citizen_id: str, scope: Scope, deps: Deps, *, changed_at: Instant | None = None) -> Learned:
+    """What the feedback of a citizen teaches that was told before the known time of the scope ends.
+
+    `changed_at`: when it last changed, where that was read just now.
+    A note where it cannot be read in time. Raises StoreMisfit, Unavailable.
+    """
+    name = graph_name(Level.N1, citizen_id)
+    if changed_at is None and not await deps.graphs.for_reading(name):
+        return NOTHING_LEARNED
+    try:
+        if changed_at is None:
+            changed_at = await store.read_feedback_at(deps.graph(name))
+        if not changed_at:
+            return NOTHING_LEARNED
+        learned = deps.learned.take(name, changed_at)
+        if learned is None:
+            learned = await learn_all(deps.graph(name))
+            deps.learned.keep(name, changed_at, learned)
+    except GraphMissing:
+        return NOTHING_LEARNED
+    except (StoreTimeout, Fault):
+        return Learned(notes=(NOT_READ,))
+    return learned_until(learned, scope.known.end)
+
+
+async def learn_all(graph: Graph) -> Learned:
+    return learn(list(map(lesson_of, await store.read_feedback(graph))))
+
+
+def lesson_of(told: StoredFeedback) -> Lesson:
+    """The lesson of a stored feedback. Raises pydantic's ValidationError for one that none has."""
+    fields = _StoredLesson.model_validate(told.lesson)
+    return Lesson(fields.words, fields.used, fields.wrong, fields.pull, told.created_at, told.not_changed)
+
+
+def stored_lesson(lesson: Lesson) -> dict[str, Any]:
+    """The lesson as values of JSON, without its time."""
+    return {
+        "words": dict(lesson.words),
+        "used": dict(lesson.used),
+        "wrong": list(lesson.wrong),
+        "pull": dict(lesson.pull),
+    }
+
+
+def record_of(told: StoredFeedback) -> FeedbackRecord:
+    """The feedback as the answer shows it. Raises pydantic's ValidationError for one that nobody can tell."""
+    pairs = [{"earlier": earlier, "later": later} for earlier, later in told.not_changed]
+    said = {**told.question, "used": told.used, "wrong": told.wrong, "not_changed": pairs}
+    given = Feedback.model_validate({**said, "feedback_id": told.id})
+    fields = given.model_dump(exclude={"feedback_id"})
+    return FeedbackRecord(feedback_id=told.id, told_at=to_datetime(told.created_at), **fields)
+
+
+async def list_feedback(citizen_id: CitizenId, page: Paged, deps: Deps) -> FeedbackPage:
+    """What the citizen told, a page at a time, oldest first, and what all of it does to its questions now.
+
+    Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
+    """
+    after = (0, "") if page.cursor is None else decode_cursor(page.cursor, int, str)
+    told = await store.read_feedback(await citizen_graph(citizen_id, deps))
+    rest = [one for one in told if (one.created_at, one.id) > after]
+    shown = rest[: page.limit]
+    more = len(rest) > len(shown)
+    return FeedbackPage(
+        citizen_id=citizen_id,
+        feedback=tuple(map(record_of, shown)),
+        learned=learned_factors(learn(list(map(lesson_of, told)))),
+        next=encode_cursor(shown[-1].created_at, shown[-1].id) if more else None,
+    )
+
+
+async def citizen_graph(citizen_id: str, deps: Deps) -> Graph:
+    """The own graph of a citizen. Raises NotFound where nothing was remembered."""
+    name = graph_name(Level.N1, citizen_id)
+    if not await deps.graphs.for_reading(name):
+        raise NotFound(f"nothing was remembered for {citizen_id} yet")
+    return deps.graph(name)
+
+
+async def take_back_one(
+    citizen_id: CitizenId, feedback_id: FeedbackId, deps: Deps, now: Instant
+) -> FeedbackTakenBack:
+    """Take one feedback back: from now on it is as if it had never been told.
+
+    Raises as `take_back`.
+    """
+    return await take_back(citizen_id, [feedback_id], deps, now)
+
+
+async def take_back_all(citizen_id: CitizenId, deps: Deps, now: Instant) -> FeedbackTakenBack:
+    """Take all feedback of the citizen back: from now on it is as if none had ever been told.
+
+    Raises as `take_back`.
+    """
+    return await take_back(citizen_id, None, deps, now)
+
+
+async def take_back(citizen_id: str, ids: Sequence[str] | None, deps: Deps, now: Instant) -> FeedbackTakenBack:
+    """Take back these feedbacks, or with None all: from now on it is as if they had never been told.
+
+    Raises NotFound for a citizen without a graph, and when one of the ids is not there: nothing is changed then.
+    """
+    graph = await citizen_graph(citizen_id, deps)
+    told = [one.id for one in await store.read_feedback(graph)]
+    unknown = [name for name in ids or () if name not in told]
+    if unknown:
+        raise NotFound(f"{citizen_id} has told no feedback {', '.join(unknown)}")
+    chosen = told if ids is None else list(ids)
+    taken = await store.take_back(graph, chosen, now) if chosen else 0
+    learned = learned_factors(await learn_all(graph))
+    return FeedbackTakenBack(citizen_id=citizen_id, taken_back=taken, learned=learned)

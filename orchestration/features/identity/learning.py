@@ -27,7 +27,7 @@ from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, Scope, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.store import records
+from substrate.store import reader
 from substrate.store.stream_notes import read_moments
 
 LAST: Final = ClosingPosition(END_OF_TIME)
@@ -130,7 +130,7 @@ async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageSt
     if page.cursor is not None:
         ended_at, memory_id, *known_to = decode_cursor(page.cursor, int, str, int, int)
         return _PageStart(ClosingPosition(ended_at, memory_id), *known_to)
-    clock, asked = await records.read_clock(graph, now), to_instant(page.known_at or ALL_KNOWN)
+    clock, asked = await reader.read_clock(graph, now), to_instant(page.known_at or ALL_KNOWN)
     return _PageStart(ClosingPosition(), min(asked, clock) + 1, min(asked, max(clock, now)) + 1)
 
 

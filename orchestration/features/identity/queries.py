@@ -23,8 +23,8 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import rows
 from substrate.store.naming import SELF_ID
-from substrate.store.newest import find_newest
 from substrate.store.rows import is_made
+from substrate.store.state_reads import find_newest
 
 MAX_RULES: Final = 20
 MOST_STATEMENTS: Final = "200"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestration.feature import Feature
-from orchestration.features.imagination import flow, predictions
-from orchestration.features.imagination.predictions import answer_prediction, read_score, shown
+from orchestration.features.imagination import flow
+from orchestration.features.imagination.flow import answer_prediction, read_score, shown
 from orchestration.features.imagination.queries import UNANSWERED, forget_predictions_naming, prediction_of
 from schemas.operation import Called, Operation, citizen_may, group
 from schemas.temporal import Instant
@@ -36,10 +36,10 @@ OPERATIONS: Final = group(
               call=Called(says="What came of an action before; with `keep` the prediction is kept, to be "
                                "compared with its outcome.", once="keep")),
     Operation("list_predictions", "GET /v1/citizens/{citizen_id}/predictions", "List kept predictions",
-              citizen_may("read"), predictions.list_predictions,
+              citizen_may("read"), flow.list_predictions,
               call=Called("predictions", "The kept predictions and what came of them, the newest first.")),
     Operation("get_calibration", "GET /v1/citizens/{citizen_id}/calibration", "Read how right predictions were",
-              citizen_may("read"), predictions.read_calibration, call=Called("calibration")),
+              citizen_may("read"), flow.read_calibration, call=Called("calibration")),
 )  # fmt: skip
 FEATURE: Final = Feature(
     "imagination",

@@ -1,10 +1,10 @@
-"""Imagines what comes of an action: past contexts by resonance, and a prediction that may be kept (002)."""
+"""Imagines what comes of an action, keeps that as a prediction, and tells how right predictions were (002)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from orchestration.appraisal.feelings import read_reply
@@ -12,24 +12,36 @@ from orchestration.appraisal.names import Kind
 from orchestration.dependencies import Deps
 from orchestration.features.imagination import formulas
 from orchestration.features.imagination import queries as store
-from orchestration.features.imagination.formulas import Case, Imagined
-from orchestration.features.imagination.predictions import to_store
-from orchestration.features.imagination.values import Imagination, Imagine, PastCase
+from orchestration.features.imagination.formulas import Case, Imagined, calibrate, score
+from orchestration.features.imagination.queries import Outcome, StoredPrediction
+from orchestration.features.imagination.values import (
+    Calibration,
+    Imagination,
+    Imagine,
+    PastCase,
+    Prediction,
+    PredictionPage,
+    PredictionQuery,
+)
 from orchestration.graph_queries.existing_graphs import open_plain_view
 from orchestration.ranking.spreading import FOLLOWING
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion
 from orchestration.writing.appraised_rows import replied_to
-from schemas.errors import Fault, StoreTimeout
+from schemas.base import CitizenId
+from schemas.errors import Conflict, Fault, StoreTimeout
 from schemas.memory import ConsciousnessNode, GraphKey, Level
-from schemas.temporal import Instant, Scope, to_instant
+from schemas.mind.state import CalibrationScore
+from schemas.paging import decode_cursor, encode_cursor
+from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.connection.errors import GraphMissing
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.language.text import name_key, stems
 from substrate.store.naming import SELF_TYPE
 from substrate.store.surroundings import read_spoken
-from substrate.store.work_links import RESOLVED_BY
+from substrate.store.threads import RESOLVED_BY
 
 THINGS: Final = frozenset((*(kind.value for kind in Kind), "Session", SELF_TYPE))
 """Types of what episodes are about: no episodes themselves."""
@@ -187,3 +199,94 @@ async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant)
     named = list(filter(None, chain.from_iterable((name, name_key(name)) for name in request.nodes)))
     await store.keep_prediction(deps.graph(graph), to_store(kept, request, now), named)
     return kept
+
+
+def to_store(told: Imagination, request: Imagine, now: Instant) -> StoredPrediction:
+    """An imagination as the prediction that is kept of it. Only what is told is kept, no case."""
+    asked: dict[str, Any] = {"action": request.action, "nodes": list(request.nodes), "feeling": request.emotion}
+    shares = {"enough": told.enough, "results": told.results, "emotions": told.emotions}
+    return StoredPrediction(str(told.prediction_id), now, asked, shares)
+
+
+def shown(kept: StoredPrediction) -> Prediction:
+    """A prediction as the answer shows it. Raises pydantic's ValidationError for one that nobody can keep."""
+    prediction = Prediction(
+        prediction_id=kept.id,
+        made_at=to_datetime(kept.created_at),
+        **kept.asked,
+        **kept.told,
+        answered_at=None if kept.answered_at is None else to_datetime(kept.answered_at),
+        context_id=kept.context_id,
+        result=kept.result,
+        emotion=kept.emotion,
+    )
+    return prediction.model_copy(update={"brier": score(prediction)})
+
+
+async def list_predictions(citizen_id: CitizenId, query: PredictionQuery, deps: Deps) -> PredictionPage:
+    """The kept predictions of a citizen and what came of them, the newest first; `open` for those without.
+
+    Raises InvalidRequest for an invalid cursor.
+    """
+    before = None if query.cursor is None else decode_cursor(query.cursor, int, str)
+    kept = [
+        one
+        for one in await _read(citizen_id, deps)
+        if (before is None or (one.created_at, one.id) < before) and not (query.open and one.context_id)
+    ]
+    page = kept[: query.limit]
+    more = len(kept) > len(page)
+    return PredictionPage(
+        citizen_id=citizen_id,
+        predictions=tuple(map(shown, page)),
+        next=encode_cursor(page[-1].created_at, page[-1].id) if more else None,
+    )
+
+
+async def read_calibration(citizen_id: CitizenId, deps: Deps) -> Calibration:
+    """How right the kept predictions were: the Brier score, over time and by bins of shares."""
+    return calibrate(citizen_id, list(map(shown, await _read(citizen_id, deps))))
+
+
+async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationScore | None:
+    """The score alone, of what was answered by the known time of a scope; None without such predictions."""
+    until = AFTER_ALL if scope.is_present else scope.known.end
+    kept = [
+        one for one in await _read(citizen_id, deps) if one.answered_at is not None and one.answered_at < until
+    ]
+    found = calibrate(citizen_id, list(map(shown, kept)))
+    if not found.answered:
+        return None
+    return CalibrationScore(answered=found.answered, brier=found.brier, usual_brier=found.usual_brier)
+
+
+async def _read(citizen_id: str, deps: Deps) -> list[StoredPrediction]:
+    name = graph_name(Level.N1, citizen_id)
+    if not await deps.graphs.for_reading(name):
+        return []
+    return await store.read_predictions(deps.graph(name))
+
+
+async def answer_prediction(
+    graph: Graph,
+    prediction_id: str,
+    context_id: str,
+    *,
+    result: str | None = None,
+    emotion: str | None = None,
+    now: Instant = 0,
+) -> str | None:
+    """Keep the `result` of a prediction, which the context tells; without one only look whether it may.
+
+    Returns the prediction's id, None for an unknown one. Raises Conflict for one that another context answered.
+    """
+    if result is not None:
+        outcome = Outcome(context_id, result, emotion, now)
+        return prediction_id if await store.answer_prediction(graph, prediction_id, outcome) else None
+    kept = await store.read_prediction(graph, prediction_id)
+    if kept is not None and kept.context_id not in (None, context_id):
+        raise Conflict(
+            f"prediction {prediction_id} was answered by context {kept.context_id}",
+            remedy="Leave outcome_of out, or correct the result of that context.",
+        )
+    return None if kept is None else prediction_id

@@ -9,9 +9,9 @@ from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
 from substrate.store.state_reads import read_for_state, state_query
-from substrate.store.work_links import RESOLVED_BY, SHOWN_CHARACTERS, WORK
+from substrate.store.threads import RESOLVED_BY, SHOWN_CHARACTERS, WORK
 
 MEMORIES_READ: Final = 300
 """Only this many memories, the newest, are looked at: offers are made when they are asked for."""

@@ -12,7 +12,7 @@ from orchestration.features.offers.queries import OfferedLink
 from schemas.base import without_nulls
 from schemas.memory import GraphKey, ResolutionState, collective_of, graph_fields, level_of
 from schemas.upkeep.offers import Offer, OfferKind
-from substrate.store.work_links import WAITS_FOR_SOURCE, WAITS_FOR_TARGET
+from substrate.store.threads import WAITS_FOR_SOURCE, WAITS_FOR_TARGET
 
 RESOLVED: Final = ResolutionState.RESOLVED.value
 BLOCKED: Final = ResolutionState.BLOCKED.value

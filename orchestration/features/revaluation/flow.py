@@ -26,7 +26,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, ModelRequest
-from substrate.store import records, rows
+from substrate.store import reader, rows
 
 MOST_READ: Final = 50_000
 """This many memories of low importance are read for a draw: in a graph with more, those from a place that the seed
@@ -66,7 +66,7 @@ async def draw_memories(
         asked = await store.read_asked(graph)
         low = await _read_low(graph, now, seed, rest)
         chosen = rules.draw(low, asked, seed=seed, count=count)
-        seen = [await records.read_memory(graph, memory.id, Scope.current(now)) for memory in chosen]
+        seen = [await reader.read_memory(graph, memory.id, Scope.current(now)) for memory in chosen]
     except GraphMissing:
         return []
     nodes = [rows.node(each.row, Level.N1) for each in seen if each.row is not None]
@@ -174,7 +174,7 @@ async def _judge_one(
 
 async def _read_now(graph: Graph, memory_id: str, now: Instant) -> ConsciousnessNode | None:
     try:
-        seen = await records.read_memory(graph, memory_id, Scope.current(now))
+        seen = await reader.read_memory(graph, memory_id, Scope.current(now))
     except GraphMissing:
         return None
     return None if seen.row is None else rows.node(seen.row, Level.N1)

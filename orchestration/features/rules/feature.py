@@ -1,4 +1,4 @@
-"""What rules add to the core. A door checks an action against them (`api.routes.rules`)."""
+"""What rules add to the core."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from substrate.store.kept import Kept
 
 OPERATIONS: Final = group(
     "mind",
+    Operation("check_rules", "POST /v1/rules/check", "Check an action against rules",
+              citizen_may("read", "citizen:ID:read; also :write to be recorded; LEVEL:read for N2 and N3",
+                          narrows=True),
+              flow.check, notes=True,
+              call=Called(says="Whether an action may be done by the citizen's rules: `allow`, `warn`, `block` "
+                               "or `unchecked`.", once=True)),
     Operation("list_rules", "GET /v1/citizens/{citizen_id}/rules", "List rules with their record",
               citizen_may("read", "citizen:ID:read; LEVEL:read for N2 and N3", narrows=True),
               flow.list_rules, notes=True,

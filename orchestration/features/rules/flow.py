@@ -8,18 +8,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from orchestration.dependencies import Deps
-from orchestration.features.rules import in_force as rules
+from orchestration.features.rules import judgement as rules
 from orchestration.features.rules import queries as store
 from orchestration.features.rules.clauses import MOST_READ, read_forms
-from orchestration.features.rules.in_force import Decided, Finding, HeldRule, find_rules
 from orchestration.features.rules.judgement import (
     NO_LIKENESS,
+    Decided,
+    Finding,
+    HeldRule,
     Judgement,
     Likeness,
+    find_rules,
     judge,
     phrases_of,
     phrases_of_action,
@@ -38,7 +41,7 @@ from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.emotions import kindred
 from substrate.language.text import words
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 
 DAY: Final = 86_400_000_000
 """A block counts for this many microseconds towards an override."""
@@ -46,6 +49,17 @@ COMPARED: Final = 16
 """This many rules, the nearest that words alone do not decide, are judged with vectors."""
 LEAST_NEAR: Final = 0.35
 """A rule that shares no word with an action is judged with vectors from this cosine of their texts on."""
+
+
+async def check(
+    request: RulesCheck, deps: Deps, now: Instant, may_override: Callable[[str], bool]
+) -> RulesVerdict:
+    """Whether an action may be done by the citizen's rules: `allow`, `warn`, `block`, or `unchecked`.
+
+    No language model is asked (`docs/rules.md`). With a key that may only read, or that speaks only for tools
+    or files, the check is not recorded and overrides nothing. `Substrate-Notes` lists what was assumed.
+    """
+    return await check_rules(request, deps, now, keep=may_override(request.citizen_id))
 
 
 async def check_rules(request: RulesCheck, deps: Deps, now: Instant, *, keep: bool = True) -> RulesVerdict:

@@ -14,7 +14,7 @@ from substrate.cypher.fragments import visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.language.text import name_key
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import shown_name
 
 MOST_RULES: Final = 1_000
 """This many memories with a rule are read of a graph, the newest."""

@@ -1,10 +1,287 @@
-"""What resonance by shape adds to the core."""
+"""Finds memories around which the same happened as around another, and looks at a question in three ways (004).
+
+The ways are by meaning, by shape and by feeling; no memory is shown twice.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
+from orchestration.appraisal.feelings import read_emotions
+from orchestration.dependencies import Deps
 from orchestration.feature import Feature
-from orchestration.features.shape.flow import resonate_by_shape
+from orchestration.features.shape.queries import (
+    Mark,
+    Sought,
+    Step,
+    read_alike,
+    read_candidates,
+    read_marks,
+    read_steps,
+)
+from orchestration.features.shape.shape import TOO_LITTLE, Likeness, Neighbourhood, compare
+from orchestration.features.shape.values import Look, Perspectives
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
+from orchestration.graph_queries.filters import read_filters
+from orchestration.mind.decay import Decay
+from orchestration.resonance import ranking
+from orchestration.resonance.ask import resonate
+from orchestration.resonance.ranking import dominant_emotion
+from schemas.errors import Fault, NotFound, StoreTimeout, Unavailable
+from schemas.intention import Filters
+from schemas.memory import GraphKey, Level, describe_unreadable, level_of
+from schemas.operation import ASKS, Called, Operation, group
+from schemas.stream import LEVEL_NAMES
+from schemas.temporal import Instant, Scope
+from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate, SentSignal, Weights
+from substrate.emotions import normal_emotion
+from substrate.graphs.graph import GraphTarget
 
-FEATURE: Final = Feature("shape", sections={"by_shape": resonate_by_shape})
+
+class _Probe(NamedTuple):
+    """The memory whose shape is sought, where it stands, and what lies within two links of it."""
+
+    memory_id: str
+    key: GraphKey
+    marks: Mapping[str, Mark]
+    steps: Sequence[Step]
+
+    def sought(self) -> Sought:
+        own = [step for step in self.steps if step.memory_id == self.memory_id]
+        near = sorted({step.other_id for step in own} & self.marks.keys())
+        types = frozenset(step.relation_type for step in own)
+        return Sought(self.marks[self.memory_id], [self.marks[one] for one in near], types)
+
+
+class _Compared(NamedTuple):
+    """The memories of a graph of such a shape; None where it says too little. `failure`: why there are none."""
+
+    key: GraphKey
+    found: Sequence[Likeness] | None
+    failure: str | None = None
+
+
+async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Resonances:
+    """The memories of each level whose shape is like that of `request.id`, the most alike first.
+
+    Raises NotFound when no level has that memory at the moment, Unavailable when no graph answered.
+    """
+    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
+    view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
+    filtered = await read_filters(request.filters, view)
+    async with deps.connection.questions.turn():
+        probe = await _find_probe(request.id or "", view)
+        targets = view.targets.values()
+        compared = await asyncio.gather(*(_compare(probe, target, scope, request.filters) for target in targets))
+        if compared and all(one.failure for one in compared):
+            raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
+        limit = request.max_results_per_level
+        shown: defaultdict[Level, list[Resonance]] = defaultdict(list)
+        for one in compared:
+            shown[level_of(one.key)] += await _show(one, limit, view, deps)
+    levels: dict[Level, tuple[Resonance, ...]] = {}
+    for level in map(level_of, request.graphs):
+        levels[level] = tuple(sorted(shown[level], key=lambda one: (-one.resonance, one.memory.node_id))[:limit])
+    known = [one.found for one in compared if one.failure is None]
+    notes = [*request.notes, *view.notes, *filtered.notes, *([TOO_LITTLE] if None in known else [])]
+    return Resonances(
+        citizen_id=request.citizen_id,
+        signal=SentSignal(),
+        weights={},
+        levels={LEVEL_NAMES[level]: found for level, found in levels.items()},
+        rules=ranking.active_rules(chain.from_iterable(levels.values())),
+        notes=tuple(dict.fromkeys(notes)),
+        degraded=(
+            *(f"{one.key}_shape" for one in compared if one.failure),
+            *describe_unreadable(one.memory for one in chain.from_iterable(levels.values())),
+        ),
+    )
+
+
+async def _find_probe(memory_id: str, view: View) -> _Probe:
+    """The probe in the first level that has it. Raises NotFound."""
+    for key, target in view.targets.items():
+        if memory_id in await read_marks(target, view.scope, [memory_id]):
+            steps = await _read_two_steps(target, view.scope, [memory_id])
+            marks = await read_marks(target, view.scope, sorted({memory_id, *(step.other_id for step in steps)}))
+            return _Probe(memory_id, key, marks, steps)
+    raise NotFound(
+        f"there is no memory {memory_id!r} in these levels at that moment",
+        remedy="Send the `id` of a memory that can be read.",
+    )
+
+
+async def _compare(probe: _Probe, target: GraphTarget, scope: Scope, filters: Filters | None) -> _Compared:
+    try:
+        candidates = await read_candidates(target, scope, filters, probe.sought())
+        steps = await _read_two_steps(target, scope, candidates)
+        marks = await read_marks(target, scope, sorted({*candidates, *(step.other_id for step in steps)}))
+    except (StoreTimeout, Fault) as error:
+        return _Compared(target.key, (), error.detail)
+    if target.key == probe.key:
+        around = Neighbourhood.of({**marks, **probe.marks}, [*probe.steps, *steps])
+        return _Compared(target.key, compare(probe.memory_id, candidates, around))
+    own = {_beside(memory_id): mark for memory_id, mark in probe.marks.items()}
+    moved = [
+        step._replace(memory_id=_beside(step.memory_id), other_id=_beside(step.other_id)) for step in probe.steps
+    ]
+    around = Neighbourhood.of({**marks, **own}, [*moved, *steps])
+    return _Compared(target.key, compare(_beside(probe.memory_id), candidates, around))
+
+
+def _beside(memory_id: str) -> str:
+    """An id of the probe's graph beside those of another graph: no stored id begins with this character."""
+    return f"\x00{memory_id}"
+
+
+async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[Step]:
+    """The links of these memories and those of their neighbours; of hubs none."""
+    first = await read_steps(target, scope, ids)
+    ways = {step.other_id for step in first}
+    return [*first, *await read_steps(target, scope, sorted(ways - set(ids)))]
+
+
+async def _show(compared: _Compared, limit: int, view: View, deps: Deps) -> list[Resonance]:
+    found = list(compared.found or ())[:limit]
+    if not found:
+        return []
+    memories = await read_alike(view.targets[compared.key], view.scope, [one.memory_id for one in found])
+    shown = [one for one in found if one.memory_id in memories]
+    decayed = Decay(deps.half_lives, view.scope.valid.start).show([memories[one.memory_id] for one in shown])
+    return [
+        Resonance(
+            memory=memory.model_copy(update={"relevance_score": round(one.likeness, 6)}),
+            resonance=round(one.likeness, 6),
+            total=round(one.likeness, 6),
+            channels={},
+            suppression=1.0,
+            level_boost=1.0,
+            shared=one.shared,
+        )
+        for one, memory in zip(shown, decayed, strict=True)
+    ]
+
+
+TRIED: Final = 5
+"""Of the memories nearest in meaning this many are tried until one has a shape."""
+MOST_PER_LEVEL: Final = 100
+
+
+class _Shape(NamedTuple):
+    """The memory whose shape was sought, and what was found; None where no memory has a shape."""
+
+    probe: str | None
+    found: Resonances | None
+
+
+async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
+    """One question looked at by meaning, by shape and by feeling; no memory stands in two of them (004).
+
+    Raises NotFound for an unknown `id`, Unavailable without an answer.
+    """
+    sight = Sight(request, deps, now)
+    meaning = await sight.by_meaning()
+    nearest = _ordered(meaning)
+    shape = await sight.by_shape(nearest)
+    emotion = _sought_emotion(request, nearest)
+    feeling = None if emotion is None else await sight.resonate("emotion", emotion=emotion)
+    shares = share_out([nearest, _ordered(shape.found), _ordered(feeling)], request.each)
+    answers = [answer for answer in (meaning, shape.found, feeling) if answer is not None]
+    notes = [*request.notes, *chain.from_iterable(answer.notes for answer in answers)]
+    notes += [f"by meaning: {NO_EMBEDDER}"] if meaning is None else []
+    notes += [f"by shape: {TOO_LITTLE}"] if shape.found is None else []
+    notes += ["by feeling: neither the question nor what it is about tells a feeling"] if emotion is None else []
+    return Perspectives(
+        citizen_id=request.citizen_id,
+        probe=shape.probe,
+        emotion=emotion,
+        by_meaning=shares[0],
+        by_shape=shares[1],
+        by_feeling=shares[2],
+        notes=tuple(dict.fromkeys(notes)),
+        degraded=tuple(dict.fromkeys(chain.from_iterable(answer.degraded for answer in answers))),
+    )
+
+
+class Sight(NamedTuple):
+    """A question and what is needed to look at it."""
+
+    request: Look
+    deps: Deps
+    now: Instant
+
+    async def by_meaning(self) -> Resonances | None:
+        """What is nearest in meaning; None without an embedder."""
+        if not self.deps.embedder.dimension:
+            return None
+        return await self.resonate("likeness", query_text=self.request.query_text)
+
+    async def by_shape(self, nearest: Sequence[Resonance]) -> _Shape:
+        """What has the shape of the memory named, else of the first of the nearest that has a shape."""
+        named = self.request.id
+        ids = [one.memory.node_id for one in nearest[:TRIED]] if named is None else [named]
+        for memory_id in ids:
+            found = await resonate(self._asked(by="shape", id=memory_id), self.deps, self.now)
+            if TOO_LITTLE not in found.notes:
+                return _Shape(memory_id, found)
+        return _Shape(named, None)
+
+    async def resonate(self, channel: str, **signal: Any) -> Resonances:
+        """What resonates by one channel alone."""
+        weights = Weights(**{name: float(name == channel) for name in CHANNELS})
+        return await resonate(self._asked(**signal, weights=weights, suppress_recent=False), self.deps, self.now)
+
+    def _asked(self, **fields: Any) -> Resonate:
+        request = self.request
+        return Resonate(
+            citizen_id=request.citizen_id,
+            as_of_time=request.as_of_time,
+            known_at=request.known_at,
+            query_levels=request.query_levels,
+            filters=request.filters,
+            max_results_per_level=min(MOST_PER_LEVEL, 3 * request.each),
+            **fields,
+        )
+
+
+def share_out(ways: Sequence[Sequence[Resonance]], each: int) -> list[tuple[Resonance, ...]]:
+    """For each way its best, at most `each`; they take turns, and a memory goes to the first that takes it."""
+    taken: set[str] = set()
+    shares: list[list[Resonance]] = [[] for _ in ways]
+    rest = list(map(iter, ways))
+    for _ in range(each):
+        for share, left in zip(shares, rest, strict=True):
+            chosen = next((one for one in left if one.memory.node_id not in taken), None)
+            if chosen is not None:
+                taken.add(chosen.memory.node_id)
+                share.append(chosen)
+    return list(map(tuple, shares))
+
+
+def _ordered(found: Resonances | None) -> list[Resonance]:
+    """What was found at all levels, the strongest first; without mere names and what has no strength."""
+    everything = chain.from_iterable(found.levels.values()) if found is not None else ()
+    named = (one for one in everything if one.memory.description or one.memory.node_type == "Memory")
+    telling = (one for one in named if one.total > 0.0)
+    return sorted(telling, key=lambda one: (-one.resonance, one.memory.node_id))
+
+
+def _sought_emotion(request: Look, nearest: Sequence[Resonance]) -> str | None:
+    if request.emotion is not None:
+        return normal_emotion(request.emotion)
+    said = next(iter(read_emotions(request.query_text)), None)
+    felt = (dominant_emotion(one.memory) for one in nearest[:TRIED])
+    return said or next((emotion for emotion in felt if emotion is not None), None)
+
+
+OPERATIONS: Final = group(
+    "retrieval",
+    Operation("perspectives", "POST /v1/perspectives", "Look at a question in three ways", ASKS, look,
+              call=Called(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
+                               "two of them.")),
+)  # fmt: skip
+FEATURE: Final = Feature("shape", operations=OPERATIONS, sections={"by_shape": resonate_by_shape})

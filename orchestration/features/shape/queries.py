@@ -14,13 +14,12 @@ from schemas.intention import Filters
 from schemas.memory import ConsciousnessNode
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import HUB, degree_now, fits, found_columns, records_of, visible
-from substrate.cypher.nearest import MOST_FELT
+from substrate.cypher.fragments import HUB, MOST_FELT, degree_now, fits, found_columns, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
 from substrate.store.filters import filter_values
-from substrate.store.newest import find_newest
+from substrate.store.state_reads import find_newest
 
 POOL: Final = 200
 """At most this many candidates of each kind are compared."""

@@ -19,8 +19,7 @@ from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record
 from substrate.store.changesets import LinkEnds
-from substrate.store.rows import LINK_CONTENT, NODE_CONTENT
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import LINK_CONTENT, NODE_CONTENT, shown_name
 
 _NOT_COPIED: Final = frozenset(("source", "episode_id", "correction_pattern_id", "discovery_energy"))
 """The source is decided, the others say something of the graph of the original alone."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from orchestration.feature import Feature
-from orchestration.features.sharing import contests, flow
-from orchestration.features.sharing.contests import contests_shown
+from orchestration.features.sharing import flow
+from orchestration.features.sharing.flow import contests_shown
 from orchestration.features.sharing.values import Shared
-from schemas.operation import Asked, Called, May, Need, Operation, group
+from schemas.operation import Asked, Called, May, Need, Operation, group, record_may
 
 
 def _share_needs(asked: Asked) -> Iterable[Need]:
@@ -37,16 +37,20 @@ READS: Final = May("LEVEL:read", lambda asked: [Need("read", None, asked.request
 
 OPERATIONS: Final = group(
     "sharing",
+    Operation("get_agreement", "GET /v1/memories/{level}/{memory_id:path}/agreement",
+              "See how far citizens agree on a memory", record_may("read", "LEVEL:read"), flow.read_agreement,
+              call=Called("agreement", "How far the citizens agree on a shared memory: who holds it, who has a "
+                          "copy, who contests it.")),
     Operation("share_memory", "POST /v1/share", "Share a memory with others", SHARES, flow.share,
               gives=Shared,
               call=Called("share", "Copy a memory with its links to N2 or N3; sent again, it brings the copy up "
                           "to date.")),
-    Operation("contest_memory", "POST /v1/contests", "Contest a shared memory", CONTESTS, contests.contest,
+    Operation("contest_memory", "POST /v1/contests", "Contest a shared memory", CONTESTS, flow.contest,
               call=Called("contest", "Say that a shared memory of another is wrong, and why; sent again, it "
                           "changes the reason.")),
     Operation("withdraw_contest", "POST /v1/contests/withdraw", "Take a contest back",
-              CONTESTS, contests.withdraw, call=Called(says="Take a contest back from now on.")),
-    Operation("list_contested", "GET /v1/contested", "List what is contested", READS, contests.list_contested,
+              CONTESTS, flow.withdraw, call=Called(says="Take a contest back from now on.")),
+    Operation("list_contested", "GET /v1/contested", "List what is contested", READS, flow.list_contested,
               call=Called(says="One page of the shared memories that somebody contests, with who does and why.")),
 )  # fmt: skip
 FEATURE: Final = Feature("sharing", operations=OPERATIONS, sections={"contested": contests_shown})

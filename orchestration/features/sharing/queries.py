@@ -13,8 +13,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.changesets import LinkEnds
 from substrate.store.derived import CONTESTS
-from substrate.store.rows import record_of_link
-from substrate.store.shown_names import shown_name
+from substrate.store.rows import record_of_link, shown_name
 
 LINKS_READ: Final = 1_000
 MEMORIES_A_PAGE: Final = 1_000

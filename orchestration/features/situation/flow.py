@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.appetite import read_stirring
+from orchestration.features.appetite.flow import read_stirring
 from orchestration.features.appetite.readings import find_due
-from orchestration.features.rules.in_force import HeldRule, find_rules
+from orchestration.features.rules.judgement import HeldRule, find_rules
 from orchestration.features.rules.queries import read_rules
 from orchestration.features.situation.queries import MOST_NEWEST, NewestMemory, read_changed, read_newest
 from orchestration.features.situation.stimuli import (

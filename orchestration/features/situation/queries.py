@@ -13,7 +13,7 @@ from schemas.temporal import Instant, Scope
 from substrate.cypher.fragments import told, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
-from substrate.store.newest import NodeRange, find_newest
+from substrate.store.state_reads import NodeRange, find_newest
 
 MOST_NEWEST: Final = 40
 MOST_CHANGED: Final = 100

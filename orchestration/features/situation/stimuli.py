@@ -9,9 +9,8 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions
-from orchestration.features.appetite.formulas import lack, pain
-from orchestration.features.appetite.readings import Due
-from orchestration.features.rules.in_force import HeldRule
+from orchestration.features.appetite.readings import Due, lack, pain
+from orchestration.features.rules.judgement import HeldRule
 from orchestration.features.situation.queries import ChangedRecord, NewestMemory
 from orchestration.features.situation.values import (
     CHANGE_KINDS,

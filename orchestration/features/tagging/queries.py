@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Instant, Scope
 from substrate.connection.together import together
-from substrate.cypher.fragments import ALONE, each_alone, tells, visible
-from substrate.cypher.nearest import IS_FOUND
+from substrate.cypher.fragments import ALONE, IS_FOUND, each_alone, tells, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
 from substrate.store.derived import DROP_UNUSED, MADE, TEXT_READ, MadeTag, change_count

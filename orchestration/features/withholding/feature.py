@@ -6,7 +6,7 @@ from typing import Final
 
 from orchestration.feature import Feature
 from orchestration.features.withholding import quarantine, retention
-from orchestration.features.withholding.job import ErasureJob, RetentionJob
+from orchestration.features.withholding.retention import ErasureJob, RetentionJob
 from schemas.operation import Called, Operation, graph_may, group
 from substrate.store.kept import Kept
 

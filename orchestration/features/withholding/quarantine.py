@@ -46,7 +46,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.changesets import RecordSelection
-from substrate.store.records import read_clock
+from substrate.store.reader import read_clock
 
 COMMANDS_AT_ONCE: Final = 25
 """Each may move a record with two indexed vectors, and the engine ends a statement after a second."""

@@ -11,26 +11,29 @@ from pydantic import ValidationError
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
-    chatgpt,
-    claude,
     commands,
-    graphiti,
-    html_page,
-    locomo,
+    conversations,
+    documents,
     mail,
     markdown,
-    mcp_memory,
-    mem0,
     messages,
-    notebook,
-    pdf,
     tables,
-    telegram,
     whatsapp,
 )
 from orchestration.ingestion.formats.notebook import Notebook
-from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser, join
-from orchestration.ingestion.formats.reader import Format, Names, invalid_field, is_citizen_id, names_in
+from orchestration.ingestion.formats.reader import (
+    File,
+    FileSet,
+    Format,
+    Ingestible,
+    Names,
+    ParsedFiles,
+    Parser,
+    invalid_field,
+    is_citizen_id,
+    join,
+    names_in,
+)
 from schemas.errors import InvalidRequest
 
 __all__ = [
@@ -48,21 +51,21 @@ __all__ = [
 
 _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (messages.FORM, messages.parse),
-    (chatgpt.FORM, chatgpt.parse),
-    (claude.FORM, claude.parse),
+    (conversations.CHATGPT, conversations.parse_chatgpt),
+    (conversations.CLAUDE, conversations.parse_claude),
     (whatsapp.FORM, whatsapp.parse),
-    (telegram.FORM, telegram.parse),
+    (conversations.TELEGRAM, conversations.parse_telegram),
     (mail.FORM, mail.parse),
     (tables.FORM, tables.parse),
     (markdown.FORM, markdown.parse),
-    (notebook.TEXT, notebook.parse_texts),
-    (html_page.FORM, html_page.parse),
-    (pdf.FORM, pdf.parse),
+    (documents.TEXT, documents.parse_texts),
+    (documents.HTML, documents.parse_html),
+    (documents.PDF, documents.parse_pdf),
     (commands.FORM, commands.parse),
-    (locomo.FORM, locomo.parse),
-    (graphiti.FORM, graphiti.parse),
-    (mem0.FORM, mem0.parse),
-    (mcp_memory.FORM, mcp_memory.parse),
+    (messages.LOCOMO, messages.parse_locomo),
+    (commands.GRAPHITI, commands.parse_graphiti),
+    (commands.MEM0, commands.parse_mem0),
+    (commands.MCP_MEMORY, commands.parse_mcp_memory),
 )
 FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}

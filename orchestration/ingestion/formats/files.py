@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestration.ingestion.formats import FORMS
-from orchestration.ingestion.formats.decoding import decode
-from orchestration.ingestion.formats.parsed import File, FileSet
+from orchestration.ingestion.formats.reader import File, FileSet, decode
 from schemas.errors import InvalidRequest
 
 ENDINGS: Final = frozenset(chain.from_iterable(form.endings for form in FORMS.values()))

@@ -18,10 +18,8 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.decoding import decode
-from orchestration.ingestion.formats.html_page import to_text
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.documents import to_text
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, decode
 
 DEEPEST: Final = 20
 """Mails and parts of mails within each other; what lies deeper is left out."""
@@ -158,14 +156,9 @@ def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat
         time=_time(reader, mail, place),
         extra=reader.facts(place, subject=subject, to=_people(mail, "to", "cc"), attachments=attached),
     )
-    return Chat(_root(roots, mail, own_id), _REPLY.sub("", subject), [said])
-
-
-def _root(roots: dict[str, str], mail: EmailMessage, own_id: str) -> str:
-    """Return the id of the first mail of the thread, as far as the mails say it."""
     before = _first_id(_header(mail, "references")) or _first_id(_header(mail, "in-reply-to"))
     roots[own_id] = own_id if before is None else roots.get(before, before)
-    return roots[own_id]
+    return Chat(roots[own_id], _REPLY.sub("", subject), [said])
 
 
 def _header(mail: EmailMessage, name: str) -> str:

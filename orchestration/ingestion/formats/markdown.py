@@ -20,8 +20,7 @@ from markdown_it import MarkdownIt
 
 from orchestration.appraisal.key_phrases import written_tags
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section, day_of, free_key
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, fault, short_name
 from schemas.memory import ResolutionState
 
 FORM: Final = Format(
@@ -86,7 +85,13 @@ def parse(files: FileSet) -> ParsedFiles:
     paths = _paths_by_name([note.document for note in notes])
     documents = []
     for document, prose in notes:
-        mentions, dead_links = _mentions(document.path, prose, paths)
+        links = [(name.strip(), name.strip().lower()) for name in _WIKILINK.findall(prose)]
+        for target in _LINK.findall(prose):
+            if "://" not in target:
+                links.append((target, normpath(join_path(dirname(document.path), unquote(target))).lower()))
+        known = dict.fromkeys(paths[key] for _, key in links if key in paths)
+        dead_links = [name for name, key in links if key not in paths]
+        mentions = tuple(target for target in known if target != document.path)
         documents.append(replace(document, mentions=mentions))
         if dead_links:
             warnings.append(
@@ -173,7 +178,13 @@ def _values(text: str) -> list[str]:
 
 def _blocks(body: str, first_line: int) -> list[_Block]:
     """Split a note into the block before its first heading and one block per heading."""
-    heading_lines, code_lines = _marked_lines(body)
+    heading_lines: set[int] = set()
+    code_lines: set[int] = set()
+    for token in _PARSER.parse(body.replace("\r", " ")):  # a lone carriage return does not end a line here
+        if token.type == "heading_open" and token.map:
+            heading_lines.add(token.map[0])
+        elif token.type == "fence" and token.map:
+            code_lines.update(range(*token.map))
     blocks = [_Block(first_line, 0, "", [], [], [])]
     for number, line in enumerate(body.split("\n")):
         match = _HEADING.match(line) if number in heading_lines else None
@@ -186,18 +197,6 @@ def _blocks(body: str, first_line: int) -> list[_Block]:
             blocks[-1].prose.append(_INLINE_CODE.sub(" ", line))
             blocks[-1].tasks.extend(filter(None, [_TASK.match(line)]))
     return blocks
-
-
-def _marked_lines(body: str) -> tuple[set[int], set[int]]:
-    """Return the numbers of the lines that are headings, and of those in fenced code; the first line is 0."""
-    headings: set[int] = set()
-    code: set[int] = set()
-    for token in _PARSER.parse(body.replace("\r", " ")):  # a lone carriage return does not end a line here
-        if token.type == "heading_open" and token.map:
-            headings.add(token.map[0])
-        elif token.type == "fence" and token.map:
-            code.update(range(*token.map))
-    return headings, code
 
 
 def _sections(reader: Reader, opening: _Block, blocks: Sequence[_Block]) -> Iterator[Section]:
@@ -243,22 +242,3 @@ def _paths_by_name(documents: Sequence[Document]) -> dict[str, str]:
         for name in names:
             paths.setdefault(name.lower(), document.path)
     return paths
-
-
-class _Mentions(NamedTuple):
-    """Paths of the notes that a note links to, each once and never itself; and the links without a target."""
-
-    paths: tuple[str, ...]
-    dead_links: list[str]
-
-
-def _mentions(path: str, prose: str, paths: Mapping[str, str]) -> _Mentions:
-    links = [(name.strip(), name.strip().lower()) for name in _WIKILINK.findall(prose)]
-    for target in _LINK.findall(prose):
-        if "://" not in target:
-            links.append((target, normpath(join_path(dirname(path), unquote(target))).lower()))
-    known = dict.fromkeys(paths[key] for _, key in links if key in paths)
-    return _Mentions(
-        tuple(target for target in known if target != path),
-        [name for name, key in links if key not in paths],
-    )

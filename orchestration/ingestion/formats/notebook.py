@@ -1,27 +1,20 @@
-"""A folder of notes: its documents, read from texts, pages and such, and the commands that they become. Pure.
-
-`text`: each file is one document.
-"""
+"""A folder of notes: its documents, and the commands that they become. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier, ingestion_id
 from orchestration.ingestion.episodes import build_link, valid_at_field
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader, read_readable
 from orchestration.ingestion.written_times import parse_time
 from schemas.commands import Command, Relate, Remember
-from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, ResolutionState, Source
 
-TEXT: Final = Format("text", "a text in UTF-8, UTF-16 or Windows-1252", (".txt", ".text"), documents=True)
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 WHOLE: Final = "keep the note whole"
 REFERENCES: Final = "keep what refers to what"
@@ -190,71 +183,6 @@ class Notebook:
             **content,
             **valid_at_field(document.date),
         )
-
-
-class Passage(NamedTuple):
-    """A part of a page: its heading, and the text below it."""
-
-    heading: str
-    text: str
-
-
-class Page(NamedTuple):
-    """What a file says: a title and a date if it has one, the text before its parts, its parts."""
-
-    title: str | None
-    date: datetime | None
-    text: str
-    parts: tuple[Passage, ...] = ()
-
-
-def parse_documents(files: FileSet, form: Format, read: Callable[[Reader, File], Page]) -> ParsedFiles:
-    """Build a notebook of the documents that `read` finds. A file that cannot be read is a fault.
-
-    A document without a date has the day at the start of its name (`2024-03-01 Standup.txt`), else the time at
-    which its file was changed. Raises InvalidRequest when no file can be read, and without a citizen.
-    """
-    documents: list[Document] = []
-
-    def collect(reader: Reader, file: File) -> None:
-        documents.append(_document(reader, file, read(reader, file)))
-
-    in_order = tuple(sorted(files.files, key=lambda file: file.name))
-    found = read_readable(replace(files, files=in_order), form, collect)
-    if not documents or files.citizen_id is None:
-        detail = f"{found.faults[0]}; {form.name} expects {form.shape}"
-        raise InvalidRequest(detail, remedy="Nothing was stored.")
-    return replace(found, items=(Notebook(files.name, files.citizen_id, tuple(documents)),))
-
-
-def parse_texts(files: FileSet) -> ParsedFiles:
-    """Parse each file as a plain text. Raises InvalidRequest when none is a text."""
-
-    def read(reader: Reader, file: File) -> Page:
-        reader.check_text(file)
-        return Page(None, None, file.text.replace("\r\n", "\n").replace("\f", "\n"))
-
-    return parse_documents(files, TEXT, read)
-
-
-def _document(reader: Reader, file: File, page: Page) -> Document:
-    own_date = page.date or day_of(file.stem)
-    title = reader.name(page.title, "title") if page.title and page.title.strip() else file.stem
-    sections: list[Section] = []
-    keys: dict[str, int] = {}
-    for part in page.parts:
-        heading = reader.name(part.heading, "heading")
-        text = reader.text(part.text.strip(), f"section {heading}")
-        sections.append(Section(free_key(heading, keys), heading, text))
-    return Document(
-        path=file.name,
-        title=title,
-        text=reader.text(page.text.strip(), "text"),
-        date=own_date or file.modified,
-        sections=tuple(sections),
-        aliases=() if title == file.stem else (file.stem,),
-        dated=own_date is not None,
-    )
 
 
 def day_of(stem: str) -> datetime | None:

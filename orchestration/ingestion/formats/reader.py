@@ -1,23 +1,196 @@
-"""Reads JSON entries, texts and times from files; every error is one line with its place. Pure."""
+"""What all formats share: files and what they become, texts in any encoding, and a reader of JSON and of values.
+
+Every error of it is one line with its place. Pure.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles
 from orchestration.ingestion.written_times import Numbers, order_of, parse_time, type_name
 from schemas.base import MAX_LONG_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
+from schemas.memory import GraphKey, Level, graph_fields
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A text and its path, which errors name; for a note the path inside its folder.
+
+    `raw`: the bytes of the file, for formats that are no text or have encodings of their own. `encoding`: the one
+    that was assumed because the file is not UTF-8.
+    """
+
+    name: str
+    text: str
+    modified: datetime | None = None
+    raw: bytes = b""
+    encoding: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """Its name without folders and ending."""
+        return self.name.rpartition("/")[2].rsplit(".", 1)[0] or self.name
+
+    @property
+    def start(self) -> str:
+        """The beginning of its text, which tells its format."""
+        return self.text[:4096]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSet:
+    """The files to parse, and the citizen whose memories they become.
+
+    `name` becomes the id of the episode or notebook when the format has no id. `zone`: of times that name none;
+    without it they are taken as UTC. `unread`: files beside these that could not be read, each with the reason.
+    """
+
+    name: str
+    files: tuple[File, ...]
+    citizen_id: str | None = None
+    zone: tzinfo | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+
+class Ingestible(Protocol):
+    """A list of commands to store: a conversation, a notebook, or a file of commands."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def citizen_id(self) -> str | None:
+        """None when each command names its citizen."""
+
+    @property
+    def graph(self) -> GraphKey:
+        """The graph of those of its commands that name none."""
+
+    @property
+    def command_id(self) -> str | None:
+        """The id that all its commands share; None when each has its own."""
+
+    @property
+    def size(self) -> int:
+        """The number of its commands."""
+
+    def shared(self) -> frozenset[str]:
+        """Return ids of memories that others may have stored before: then they are no conflict."""
+
+    def commands(self) -> Iterator[Command]:
+        """Return its commands in the order in which they are applied; each call returns the same."""
+
+
+def commands_of(item: Ingestible) -> Iterator[Command]:
+    """The commands of an item, for the graph in which it is stored."""
+    return (move(command, item.graph) for command in item.commands())
+
+
+def move[C: Command](command: C, graph: GraphKey) -> C:
+    """The command for a shared graph; unchanged for N1, and if it names a graph itself.
+
+    It then names no citizen, so that whoever sends the same, sends the same command. Its writer has the author.
+    """
+    if graph == Level.N1 or "level" in command.model_fields_set or command.collective is not None:
+        return command
+    return command.model_copy(update={"citizen_id": None, **graph_fields(graph)}).assuming("citizen_id")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFiles:
+    """The parsed items of some files, and notes on what the parser assumed or left out.
+
+    `faults`: what could not be read, one line with file, place and reason each; the items hold the rest.
+    `formats`: the names of the formats, in the order of the files.
+    """
+
+    items: tuple[Ingestible, ...]
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+
+    def into(self, graph: GraphKey) -> ParsedFiles:
+        """The same items, to be stored in this graph."""
+        return replace(self, items=tuple(replace(cast(Any, item), graph=graph) for item in self.items))
+
+
+def join(parts: Iterable[ParsedFiles]) -> ParsedFiles:
+    """Return several parsed files as one."""
+    known = tuple(parts)
+    return ParsedFiles(
+        tuple(item for part in known for item in part.items),
+        tuple(note for part in known for note in part.notes),
+        tuple(fault for part in known for fault in part.faults),
+        tuple(dict.fromkeys(form for part in known for form in part.formats)),
+    )
+
+
+type Parser = Callable[[FileSet], ParsedFiles]
+
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks and their encodings; the longer ones first, because one begins with another."""
+_LOOKED_AT: Final = 4096
+"""Bytes by which UTF-16 without a mark, and files that are no text, are recognised."""
+_LONGEST: Final = 4
+"""Bytes of the longest character in UTF-8."""
+
+
+class Decoded(NamedTuple):
+    """A text, or None for a file that is none; and the encoding, when it had to be assumed."""
+
+    text: str | None
+    assumed: str | None = None
+
+
+def decode(raw: bytes) -> Decoded:
+    """Decode UTF-8, UTF-16 and UTF-32 with or without a mark, and anything else as Windows-1252.
+
+    A last character of which only a part is there is left out, if others show that it is UTF-8: the file was cut.
+    """
+    marked = next((name for mark, name in _MARKS if raw.startswith(mark)), None)
+    if marked is not None:
+        return Decoded(raw.decode(marked, "replace").rstrip("\ufffd"))
+    # UTF-16 without a mark: in most texts every second byte is zero, and few of the others.
+    start = raw[:_LOOKED_AT]
+    even, odd = start[0::2].count(0), start[1::2].count(0)
+    if max(even, odd) >= max(2, len(start) // 5) and min(even, odd) <= len(start) // 20:
+        wide = "utf-16-be" if even > odd else "utf-16-le"
+        return Decoded(raw.decode(wide, "replace").rstrip("\ufffd"), wide.upper())
+    try:
+        return Decoded(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        whole = raw[: error.start]
+        if error.reason == "unexpected end of data" and len(raw) - len(whole) < _LONGEST and not whole.isascii():
+            return Decoded(whole.decode("utf-8"))
+    if b"\0" in raw[:_LOOKED_AT]:
+        return Decoded(None)
+    return Decoded(raw.decode("latin-1").translate(_WINDOWS), "Windows-1252")
+
+
+_WINDOWS: Final = {
+    byte: character for byte in range(128, 160) if (character := bytes([byte]).decode("cp1252", "ignore"))
+}
+"""What Windows-1252 has where Latin-1 has control characters; five of these stay, and are left out later."""
+
 
 MAX_NAME: Final = 1000
 MOST_FAULTS: Final = 10_000
@@ -78,18 +251,10 @@ def fault(form: Format, file: str, place: str, problem: str) -> InvalidRequest:
     return InvalidRequest(f"{where}: {problem}; {form.name} expects {form.shape}", remedy="Nothing was stored.")
 
 
-class InvalidField(NamedTuple):
-    """The path of a field, and what is wrong with it."""
-
-    path: str
-    message: str
-
-
-def invalid_field(error: ValidationError, *, skip: int = 0) -> InvalidField:
-    """Return the first field that pydantic refused. `skip` is the number of leading path parts to leave out."""
+def invalid_field(error: ValidationError, *, skip: int = 0) -> tuple[str, str]:
+    """Return the first field that pydantic refused, and why, without the first `skip` parts of its path."""
     first = error.errors(include_url=False)[0]
-    path = ".".join(map(str, first["loc"][skip:]))
-    return InvalidField(path, first["msg"].removeprefix("Value error, ").rstrip("."))
+    return ".".join(map(str, first["loc"][skip:])), first["msg"].removeprefix("Value error, ").rstrip(".")
 
 
 @dataclass
@@ -306,11 +471,11 @@ def read_readable(files: FileSet, form: Format, read: Callable[[Reader, File], N
 
 def load_json(text: str) -> Any:
     """Parse a JSON text. Raises ValueError, of which JSONDecodeError is one, or RecursionError."""
-    return json.loads(text, parse_constant=_no_constant)
 
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"{name} is not a number")
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
+    return json.loads(text, parse_constant=refuse)
 
 
 def names_in(text: str, most: int = LOOKED_AT) -> Names:
@@ -354,20 +519,15 @@ def _whole_part(text: str, depths: Collection[int]) -> Any:
     last = next(iter(deque(_ends_of_items(text, depths), maxlen=1)), None)
     if last is None:
         return None
+    end, around = last
     try:
-        return load_json(text[: last.at] + "".join(_CLOSING[opening] for opening in reversed(last.around)))
+        return load_json(text[:end] + "".join(_CLOSING[opening] for opening in reversed(around)))
     except (ValueError, RecursionError):
         return None
 
 
-class _End(NamedTuple):
-    """The place behind an item of a list, and the lists and objects that are open there."""
-
-    at: int
-    around: str
-
-
-def _ends_of_items(text: str, depths: Collection[int]) -> Iterator[_End]:
+def _ends_of_items(text: str, depths: Collection[int]) -> Iterator[tuple[int, str]]:
+    """The place behind each item of the lists, and the lists and objects that are open there."""
     opened: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match[0]
@@ -376,6 +536,6 @@ def _ends_of_items(text: str, depths: Collection[int]) -> Iterator[_End]:
         elif token in "}]" and opened:
             opened.pop()
             if len(opened) in depths and opened[-1] == "[":
-                yield _End(match.end(), "".join(opened))
+                yield match.end(), "".join(opened)
         elif token == '"':
             return  # a text whose end is missing: what follows are its characters

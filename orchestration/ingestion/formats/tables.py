@@ -15,13 +15,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles, join
-from orchestration.ingestion.formats.reader import Format, Reader, fault, short_name
+from orchestration.ingestion.formats.reader import (
+    File,
+    FileSet,
+    Format,
+    ParsedFiles,
+    Reader,
+    fault,
+    join,
+    short_name,
+)
 from orchestration.ingestion.written_times import Numbers
 from schemas.base import MAX_TEXT
 from schemas.commands import Command
@@ -136,19 +144,6 @@ def _table(reader: Reader, file: File) -> _Table:
         last = rows.pop()
         with reader.item():
             reader.fail(f"line {last.line}", f"is cut: it has {len(last.cells):,} of {len(names):,} cells")
-    return _named(reader, names, rows)
-
-
-def delimiter_of(text: str) -> str:
-    """Return the character that separates the cells of the first line."""
-    first = text.split("\n", 1)[0]
-    return max(
-        DELIMITERS, key=lambda one: (len(next(csv.reader([first], delimiter=one), [])), -DELIMITERS.index(one))
-    )
-
-
-def _named(reader: Reader, names: Sequence[str], rows: Sequence[_Row]) -> _Table:
-    """Guess by their names what the columns hold, and say so."""
     known = {name.lower(): name for name in reversed(names)}
     columns: dict[str, str] = {}
     for thing, words in _NAMES.items():
@@ -162,10 +157,18 @@ def _named(reader: Reader, names: Sequence[str], rows: Sequence[_Row]) -> _Table
         f"; {count_of(others, 'other column')} kept as {'it is' if others == 1 else 'they are'}" if others else ""
     )
     reader.counts[f"by the names of its columns: {told or 'nothing known'}{rest}"] += len(rows)
-    cells = (row.cells.get(columns.get("time", ""), "") for row in rows)
-    dates = list(filter(None, (_DATE.match(cell.strip()) for cell in cells)))
+    times = (row.cells.get(columns.get("time", ""), "") for row in rows)
+    dates = list(filter(None, (_DATE.match(time.strip()) for time in times)))
     unclear = any(date["mark"] == "/" for date in dates)  # then the month may come first
     return _Table(columns, clock, rows, reader.date_order(dates, month_first=False, unclear=unclear))
+
+
+def delimiter_of(text: str) -> str:
+    """Return the character that separates the cells of the first line."""
+    first = text.split("\n", 1)[0]
+    return max(
+        DELIMITERS, key=lambda one: (len(next(csv.reader([first], delimiter=one), [])), -DELIMITERS.index(one))
+    )
 
 
 def _time(reader: Reader, table: _Table, row: _Row) -> datetime | None:
@@ -232,7 +235,20 @@ def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
     rows_of = Counter(table.cell(row, "id") for row in table.rows)
     for row in table.rows:
         with reader.item():
-            fields = _memory(reader, table, row)
+            text, whole = table.cell(row, "text"), table.named(row)
+            is_alone = whole == f"{table.columns.get('text')}: {text}"
+            title = table.cell(row, "title")
+            tags = [part.strip(" #") for part in table.cell(row, "tags").replace(";", ",").split(",")]
+            time = _time(reader, table, row)
+            fields = {
+                "command": "remember",
+                "name": reader.name(title, f"line {row.line}") if title else short_name(text or whole),
+                "description": reader.text(text if is_alone else whole, f"line {row.line}"),
+                "source": Source.INGESTION,
+                "tags": list(filter(None, tags))[:64],
+                "extra": reader.extra(table.rest(row) if text else {}, f"line {row.line}"),
+                **({} if time is None else {"valid_at": time}),
+            }
             own_id = table.cell(row, "id") if rows_of[table.cell(row, "id")] == 1 else ""
             memory_id = identifier(f"csv:{stem}:{own_id or _digest(seen, *row.cells.values())}")
             named = {"citizen_id": citizen_id, "id": memory_id, "command_id": memory_id}
@@ -241,21 +257,3 @@ def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
         reader.fail("", reader.faults[0] if reader.faults else "has no row below its header")
     item = CommandFile(reader.file, citizen_id, tuple(commands), are_rows=True)
     return ParsedFiles((item,), reader.notes(), tuple(reader.faults))
-
-
-def _memory(reader: Reader, table: _Table, row: _Row) -> dict[str, Any]:
-    """Return the fields of the memory of a row. Its text is the whole row, or the text that stands there alone."""
-    text, whole = table.cell(row, "text"), table.named(row)
-    is_alone = whole == f"{table.columns.get('text')}: {text}"
-    title = table.cell(row, "title")
-    tags = [part.strip(" #") for part in table.cell(row, "tags").replace(";", ",").split(",")]
-    time = _time(reader, table, row)
-    return {
-        "command": "remember",
-        "name": reader.name(title, f"line {row.line}") if title else short_name(text or whole),
-        "description": reader.text(text if is_alone else whole, f"line {row.line}"),
-        "source": Source.INGESTION,
-        "tags": list(filter(None, tags))[:64],
-        "extra": reader.extra(table.rest(row) if text else {}, f"line {row.line}"),
-        **({} if time is None else {"valid_at": time}),
-    }

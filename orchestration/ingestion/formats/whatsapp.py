@@ -14,8 +14,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader
 from orchestration.ingestion.written_times import Numbers
 
 _DATE: Final = r"(?P<a>\d{1,4})(?P<mark>[./-])\s?(?P<b>\d{1,2})[./-]\s?(?P<c>\d{1,4})"

@@ -99,20 +99,15 @@ class Embedder:
         return self._dimension
 
     async def ready(self) -> Embedder:
-        """Return this embedder once its dimension is known; embeds one probe text if it is not.
-
-        Raises as `embed_query` does.
-        """
+        """Return this embedder once its dimension is known; embeds one probe text if it is not. Raises as
+        `embed_query` does."""
         if self._dimension is None:
             await self.embed_query(PROBE)
         return self
 
     async def embed_query(self, text: str) -> list[float]:
-        """Return the unit vector of one query; the latest distinct queries are cached.
-
-        Raises Unavailable when the provider fails or takes more than 30 s, Fault when its answer is no usable
-        vector.
-        """
+        """Return the unit vector of one query; the latest distinct queries are cached. Raises Unavailable when the
+        provider fails or takes more than 30 s, Fault when its answer is no usable vector."""
         query = _encodable(text)
         kept = self._queries.get(query)
         if kept is not None:

@@ -15,13 +15,11 @@ from tokenizers import Tokenizer
 
 from schemas.errors import Fault
 from substrate.inference.embeddings.embedder import Embedder, ModelInfo
-from substrate.inference.minilm import weights
 from substrate.inference.minilm.choice import CANDIDATES, choose
-from substrate.inference.minilm.model_file import onnx_file
+from substrate.inference.minilm.model_file import Precision, onnx_file, tokenizer
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
-    from substrate.inference.minilm.weights import Precision
 
 MODEL: Final = "all-MiniLM-L6-v2"
 DIMENSION: Final = 384
@@ -54,10 +52,10 @@ class LocalMiniLM:
 
     def __init__(self, cache: Path, precision: Precision | None = None) -> None:
         """Load the model in this precision, or in the one for this machine; its file is built when there is none.
-
-        Raises Fault when files are missing or altered, or `cache` cannot be written.
-        """
-        self._tokenizer = _tokenizer()
+        Raises Fault when files are missing or altered, or `cache` cannot be written."""
+        self._tokenizer = Tokenizer.from_file(str(tokenizer()))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         if precision is None:
             choice = choose(cache, onnxruntime.__version__, lambda: self._trial(cache))
             precision, self._choice = choice.precision, str(choice)
@@ -119,13 +117,6 @@ def embedder_of(model: LocalMiniLM) -> Embedder:
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
     info = ModelInfo("this package", MODEL, DIMENSION, threads=min(processors, MOST_THREADS), note=model.choice)
     return Embedder(model, info)
-
-
-def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(weights.tokenizer()))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
-    return tokenizer
 
 
 def _session(model: bytes) -> onnxruntime.InferenceSession:

@@ -19,12 +19,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from substrate.inference.minilm.model_file import file_name
-
-if TYPE_CHECKING:
-    from substrate.inference.minilm.weights import Precision
+from substrate.inference.minilm.model_file import Precision, file_name
 
 CANDIDATES: Final[tuple[Precision, ...]] = ("int8", "u8s8")
 """The first is kept where no other is clearly faster."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors import safe_open
 
-from substrate.inference.minilm.weights import WEIGHTS_SHA256, Precision, check
+from substrate.inference.minilm.model_file import WEIGHTS_SHA256, Precision, check
 
 MAX_TOKENS: Final = 256
 DIMENSION: Final = 384

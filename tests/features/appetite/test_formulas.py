@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.appetite import formulas
-from orchestration.features.appetite.formulas import DAY, HOUR
+from orchestration.features.appetite import readings as formulas
+from orchestration.features.appetite.readings import DAY, HOUR
 from schemas.temporal import Period
 
 UNITS = st.floats(0.0, 1.0)

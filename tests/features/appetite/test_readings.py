@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.appetite.formulas import DAY, HOUR
 from orchestration.features.appetite.queries import Fresh, Stirring
-from orchestration.features.appetite.readings import Facts, ask_wider, decide, find_due, most_due, read_readings
+from orchestration.features.appetite.readings import (
+    DAY,
+    HOUR,
+    Facts,
+    ask_wider,
+    decide,
+    find_due,
+    most_due,
+    read_readings,
+)
 from schemas.intention import QueryMode
 from schemas.memory import HALF_LIVES, Level
 from schemas.mind.appetite import Appetite, Decision, IntendRequest, LastAsked

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.consolidation.clusters import (
+from orchestration.features.consolidation.generalisations import (
     FEWEST,
     NEAR_IN_TIME,
     SHARED,

@@ -10,7 +10,7 @@ import pytest
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
-from orchestration.features.consolidation.job import ConsolidationJob
+from orchestration.features.consolidation.feature import ConsolidationJob
 from orchestration.features.identity.flow import read_identity
 from orchestration.features.identity.learning import learning_moments
 from orchestration.features.identity.values import WhoIs

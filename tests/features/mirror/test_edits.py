@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from orchestration.features.mirror.edits import Edits, Found, Known, Owner, Written, decide
-from orchestration.features.mirror.text import Atom, label_of, parse_file, render_atom
+from orchestration.features.mirror.text import (
+    Atom,
+    Edits,
+    Found,
+    Known,
+    Owner,
+    Written,
+    decide,
+    label_of,
+    parse_file,
+    render_atom,
+)
 from schemas.commands import Correct, Remember, Retract
 from tests.features.mirror.test_text import ATOMS
 

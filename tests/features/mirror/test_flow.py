@@ -11,19 +11,19 @@ from urllib.parse import unquote
 import pytest
 
 from api.runtime.runtime import Runtime, open_runtime
-from orchestration.features.mirror.edits import Edits
-from orchestration.features.mirror.folder import MARKER
-from orchestration.features.mirror.layout import MirrorOf, dump_written
-from orchestration.features.mirror.reader import apply_edits, read_edits
-from orchestration.features.mirror.writer import (
+from orchestration.features.mirror.flow import (
     MirrorReport,
+    apply_edits,
+    read_edits,
     take_snapshot,
     update_mirror,
     write_mirror,
 )
+from orchestration.features.mirror.folder import MARKER
+from orchestration.features.mirror.layout import MirrorOf, dump_written
+from orchestration.features.mirror.text import Edits
 from orchestration.features.tagging.queries import add_made_tags
-from orchestration.features.withholding.job import ErasureJob
-from orchestration.features.withholding.retention import set_policy
+from orchestration.features.withholding.retention import ErasureJob, set_policy
 from orchestration.features.withholding.values import SetPolicy
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext

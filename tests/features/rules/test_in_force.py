@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.features.rules.in_force import (
-    Finding,
-    HeldRule,
-    decide,
-    find_rules,
-)
-from orchestration.features.rules.judgement import Judgement
+from orchestration.features.rules.judgement import Finding, HeldRule, Judgement, decide, find_rules
 from orchestration.features.rules.queries import StoredCheck, StoredRule
 from schemas.memory import Source
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.appraisal.speech import sentences
-from orchestration.features.rules.limits import (
+from orchestration.features.rules.clauses import (
     DAY_MINUTES,
     Amount,
     Hours,

@@ -10,7 +10,7 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.features.identity.flow import read_identity, read_identity_diff
 from orchestration.features.identity.values import Between, WhoIs
-from orchestration.features.shape.flow import look
+from orchestration.features.shape.feature import look
 from orchestration.features.shape.shape import TOO_LITTLE
 from orchestration.features.shape.values import Look
 from orchestration.resonance.ask import resonate

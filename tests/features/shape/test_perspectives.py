@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.shape.flow import share_out
+from orchestration.features.shape.feature import share_out
 from schemas.memory import ConsciousnessNode, Level
 from schemas.wave_signal import Resonance
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestration.dependencies import Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import Associations, TagWalk
-from orchestration.features.tagging.job import TagsJob
+from orchestration.features.tagging.feature import TagsJob
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext

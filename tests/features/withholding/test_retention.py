@@ -8,9 +8,15 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.withholding import job as retention
-from orchestration.features.withholding.job import ErasureJob, RetentionJob
-from orchestration.features.withholding.retention import list_policies, remove_policy, set_policy, show_policy
+from orchestration.features.withholding import retention
+from orchestration.features.withholding.retention import (
+    ErasureJob,
+    RetentionJob,
+    list_policies,
+    remove_policy,
+    set_policy,
+    show_policy,
+)
 from orchestration.features.withholding.values import SetPolicy
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.commands import Undo, UndoLink, WriteReceipt

@@ -12,7 +12,7 @@ import pytest
 from api.openapi import objects_in, operations
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.messages import parse
-from orchestration.ingestion.formats.parsed import File, FileSet
+from orchestration.ingestion.formats.reader import File, FileSet
 from scripts.reference.document import openapi
 
 DOCUMENT: Final = openapi()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.routes.operations import AFTER, BEFORE
+from api.routes.operations import OPERATIONS
 from scripts.client import WRITTEN, module
 
 
 def test_the_calls_of_the_clients_are_those_of_the_operations() -> None:
-    assert WRITTEN.read_text("utf-8") == module((*BEFORE, *AFTER)), "run `python -m scripts.client`"
+    assert WRITTEN.read_text("utf-8") == module(OPERATIONS), "run `python -m scripts.client`"

@@ -24,7 +24,6 @@ PURE = "pure rooms: no clock, chance, concurrency, logging, environment or store
 FLOWS = "ways of asking do not import each other"
 SMALL_LINES = 50
 SMALL_ON_PURPOSE = {
-    "substrate.connection.versions": "the engine asks for them, and only this room may import the client",
     "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
     "substrate.inference.language.openai_client": "imported only when the settings choose it",
     "api.service": "builds the service without the command line",

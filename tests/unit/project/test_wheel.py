@@ -19,7 +19,7 @@ from schemas.errors import Fault
 from scripts import carried
 from substrate.inference.embeddings.local import LocalMiniLM
 from substrate.inference.minilm import model_file
-from substrate.inference.minilm import weights as official
+from substrate.inference.minilm import model_file as official
 from substrate.inference.minilm.choice import CANDIDATES
 from substrate.inference.minilm.model_file import file_name
 from tests.docs_pages import ROOT

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.base import DEEPEST
-from substrate import stored_maps
+from substrate.store import rows
 
 leaves = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)
 maps = st.dictionaries(
@@ -29,8 +29,8 @@ def nested(depth: int) -> Any:
 @given(maps)
 def test_a_map_that_can_be_read_is_left_as_it_is(fields: dict[str, Any]) -> None:
     text = orjson.dumps(fields).decode()
-    assert stored_maps.repair_map(text) == text
-    assert stored_maps.read(text) == fields
+    assert rows.repair_map(text) == text
+    assert rows.read_map(text) == fields
 
 
 @given(maps, st.integers(DEEPEST, DEEPEST + 30))
@@ -38,22 +38,22 @@ def test_only_a_field_that_is_nested_too_deeply_becomes_a_text(fields: dict[str,
     deep = nested(depth)
     text = orjson.dumps({**fields, "deep field": deep}).decode()
     with pytest.raises(ValueError, match="nested deeper"):
-        stored_maps.read(text)
-    assert stored_maps.read(stored_maps.repair_map(text)) == {**fields, "deep field": orjson.dumps(deep).decode()}
+        rows.read_map(text)
+    assert rows.read_map(rows.repair_map(text)) == {**fields, "deep field": orjson.dumps(deep).decode()}
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[1]", "7", "[" * 10_000])
 def test_a_value_that_is_no_map_is_kept_as_text(text: str) -> None:
     with pytest.raises(ValueError):
-        stored_maps.read(text)
-    assert stored_maps.read(stored_maps.repair_map(text)) == {stored_maps.WHOLE: text}
+        rows.read_map(text)
+    assert rows.read_map(rows.repair_map(text)) == {rows.WHOLE_MAP: text}
 
 
 def test_content_without_a_damaged_map_is_the_same_object() -> None:
     content = {"name": "x", "extra": '{"a":1}', "sensory_details": None}
-    assert stored_maps.repair_maps(content) is content
+    assert rows.repair_maps(content) is content
 
 
 def test_only_damaged_maps_of_a_content_are_replaced() -> None:
-    repaired = stored_maps.repair_maps({"name": "x", "extra": "broken", "sensory_details": '{"a":1}'})
+    repaired = rows.repair_maps({"name": "x", "extra": "broken", "sensory_details": '{"a":1}'})
     assert repaired == {"name": "x", "extra": '{"json":"broken"}', "sensory_details": '{"a":1}'}

@@ -42,3 +42,23 @@ MATCH (a)-[e:PAST_LINK {handle: l.handle}]->(b)
 WHERE e.id = l.id
 RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, <link_columns e>, e.command_id, e.key_id,
     e.closed_by, e.closed_source, e.closed_key, e.known_as_happened;
+
+// present_vectors
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t:Trace)
+WHERE t.digest IS NOT NULL
+RETURN n.id, t.digest;
+
+// vectors_of
+UNWIND $wanted AS w
+MATCH (n:ConsciousnessNode {id: w.id})
+WITH n, w
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.version = w.of
+WITH collect(n) + collect(p) AS records
+UNWIND records AS r
+MATCH (r)-[:HAS_TRACE]->(t)
+WHERE t.digest IS NOT NULL
+RETURN DISTINCT r.id, t.digest;

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.appraisal import context
-from orchestration.appraisal.context import Owner
-from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal.speech import Hit, Owner, Sentence, sentences
 from substrate.language.languages import Language
 
 ENGLISH = Language.of("en")
@@ -32,7 +30,8 @@ def only(text: str, kind: str) -> tuple[Sentence, Hit]:
     ],
 )
 def test_the_nearest_person_before_a_phrase_owns_it(text: str, owner: Owner) -> None:
-    assert context.owner_of(*only(text, "felt"), ENGLISH) is owner
+    sentence, hit = only(text, "felt")
+    assert sentence.owner_of(hit) is owner
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,8 @@ def test_the_nearest_person_before_a_phrase_owns_it(text: str, owner: Owner) -> 
     [("I am not furious", True), ("I am not only furious", False), ("No, I am furious", False)],
 )
 def test_a_negation_reaches_within_its_clause(text: str, negated: bool) -> None:
-    assert context.is_negated(*only(text, "felt"), ENGLISH) == negated
+    sentence, hit = only(text, "felt")
+    assert sentence.is_negated(hit) == negated
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,12 @@ def test_a_negation_reaches_within_its_clause(text: str, negated: bool) -> None:
 )
 def test_what_comes_before_a_question_is_told(text: str, asked: bool) -> None:
     sentence, hit = only(text, "felt")
-    assert (hit.start >= context.asked_from(sentence, ENGLISH)) == asked
+    assert (hit.start >= sentence.asked_from()) == asked
 
 
 @pytest.mark.parametrize(
     ("text", "degree"), [("I am extremely sad", 2), ("very sad", 1), ("sad", 0), ("a bit sad", -1)]
 )
 def test_degree_words_right_before_a_phrase_count(text: str, degree: int) -> None:
-    assert context.degree(*only(text, "felt"), ENGLISH) == degree
+    sentence, hit = only(text, "felt")
+    assert sentence.degree(hit) == degree

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.text_signals import match_by_meaning, read_relations
+from orchestration.appraisal.deeds import match_by_meaning, read_relations
 from schemas.wave_signal import Relation
 
 TYPES = ("CRITICIZED", "PRAISED", "IS_PROUD_OF", "TALKED_TO")

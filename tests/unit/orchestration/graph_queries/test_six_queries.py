@@ -16,8 +16,8 @@ from orchestration.question.reading import Question
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.memory import Level
 from schemas.temporal import Period
+from substrate.connection.kept import RecordCache
 from substrate.connection.pool import Connection
-from substrate.connection.record_cache import RecordCache
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import search
 

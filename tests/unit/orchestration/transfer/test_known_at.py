@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.transfer.known_at import memory_as_known
-from orchestration.transfer.line_format import MemoryLines
+from orchestration.transfer.line_format import MemoryLines, memory_as_known
 from schemas.temporal import END_OF_TIME
 from substrate.store.archive import PastRecord, Trace
 

@@ -19,7 +19,7 @@ from substrate.columns.graph_columns import (
     MemoryRow,
     Wanted,
 )
-from substrate.connection.kept_reads import GraphState
+from substrate.connection.kept import GraphState
 
 NAMES = ("a", "b", "c", "d")
 times = st.tuples(st.integers(0, 9), st.integers(1, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))

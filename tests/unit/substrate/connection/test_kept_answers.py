@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from substrate.connection.kept_answers import AskedState, KeptAnswers
-from substrate.connection.kept_reads import GraphState
+from substrate.connection.kept import AskedState, GraphState, KeptAnswers
 
 OWN, SHARED = "citizen_ada", "collective_n2"
 STATE = AskedState(GraphState(clock=5, shifts=1, created_at=2, generation=0), past=False)

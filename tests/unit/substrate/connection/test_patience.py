@@ -5,14 +5,21 @@ from __future__ import annotations
 import pytest
 
 from schemas.errors import Fault, StoreTimeout, Unavailable
-from substrate.connection import patience
-from substrate.connection.errors import ConnectionLost, EngineBusy
-from substrate.connection.patience import NO_ANSWER, NOT_DONE, patience_s, patient, patiently
+from substrate.connection import errors
+from substrate.connection.errors import (
+    NO_ANSWER,
+    NOT_DONE,
+    ConnectionLost,
+    EngineBusy,
+    patience_s,
+    patient,
+    patiently,
+)
 
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(errors, "FIRST_PAUSE_S", 0.0)
 
 
 class Engine:
@@ -59,7 +66,7 @@ async def test_a_read_is_sent_again_after_a_lost_connection() -> None:
 
 
 async def test_patience_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_PAUSE_S", 2.0)
+    monkeypatch.setattr(errors, "FIRST_PAUSE_S", 2.0)
     engine = Engine(StoreTimeout("late"))
     with patient(1.0), pytest.raises(StoreTimeout):
         await patiently(engine.send, NOT_DONE)

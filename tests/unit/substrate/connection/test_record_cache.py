@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from substrate.connection.record_cache import RecordCache, RecordName
+from substrate.connection.kept import RecordCache, RecordName
 from substrate.cypher.fragments import NODE_COLUMNS
 
 G = "citizen_ada"

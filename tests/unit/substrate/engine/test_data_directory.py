@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from substrate.engine.data_directory import RESERVED_BYTES, WARN_BYTES, describe_low_space
-from substrate.engine.loading import Loading
+from substrate.engine.unix_socket import Loading
 
 
 @pytest.mark.parametrize(

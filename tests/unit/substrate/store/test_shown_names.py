@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.store.shown_names import SHOWN_WORDS, shown_name
+from substrate.store.rows import SHOWN_WORDS, shown_name
 
 words = st.text("abc ", min_size=1, max_size=200)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.connection.kept_reads import GraphState, KeptReads, Reads
+from substrate.connection.kept import GraphState, KeptReads, Reads
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.reader import MOST_BESIDE, read_similarities
 

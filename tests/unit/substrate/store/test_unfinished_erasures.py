@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, format_note, parse_note
+from substrate.store.erasure import ErasureNote, ErasureTarget, format_note, parse_note
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
 targets = st.builds(ErasureTarget, st.sampled_from(["memory", "episode", "citizen"]), texts, texts)

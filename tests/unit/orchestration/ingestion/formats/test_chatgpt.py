@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ingestion.formats.chatgpt import kept_path
+from orchestration.ingestion.formats.conversations import kept_path
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import counted, episodes, export, lines, read_raw, turns
 

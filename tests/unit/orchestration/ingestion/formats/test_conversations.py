@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import counted, episodes
 

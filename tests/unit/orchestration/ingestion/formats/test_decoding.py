@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ingestion.formats.decoding import decode
+from orchestration.ingestion.formats.reader import decode
 
 TEXT = "Grüße aus Łódź: “tea”, 5 €, 山 🎣\n"
 

@@ -10,10 +10,9 @@ import pypdf
 import pytest
 
 from orchestration.ingestion.formats import ParsedFiles, parse
+from orchestration.ingestion.formats.documents import PDF, TEXT, read_page, to_text
 from orchestration.ingestion.formats.files import make_file, read_files
-from orchestration.ingestion.formats.html_page import read_page, to_text
-from orchestration.ingestion.formats.notebook import TEXT, Document, Notebook, day_of
-from orchestration.ingestion.formats.pdf import FORM
+from orchestration.ingestion.formats.notebook import Document, Notebook, day_of
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import EXPORTS, counted, export, read_all, read_raw
 
@@ -73,7 +72,7 @@ def test_a_page_knows_its_title_and_its_headings() -> None:
 def test_each_page_of_a_pdf_is_a_section() -> None:
     parsed = read_raw("berths.pdf", export("berths.pdf"))
     (document,) = documents(parsed)
-    assert parsed.formats == (FORM.name,)
+    assert parsed.formats == (PDF.name,)
     assert (document.title, document.date) == ("Berths in Porto", datetime(2025, 3, 4, 13, 5, tzinfo=UTC))
     assert [(section.heading, section.text) for section in document.sections] == [
         ("page 1", "Berth 12 is free from May."),

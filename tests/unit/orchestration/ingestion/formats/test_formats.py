@@ -13,7 +13,7 @@ import pytest
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.files import read_files
-from orchestration.ingestion.formats.parsed import move
+from orchestration.ingestion.formats.reader import move
 from orchestration.ingestion.written_times import parse_time
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest

@@ -8,7 +8,7 @@ import pytest
 
 from substrate.inference.minilm import choice
 from substrate.inference.minilm.choice import by_features, choose, fastest
-from substrate.inference.minilm.weights import Precision
+from substrate.inference.minilm.model_file import Precision
 
 
 def no_trial() -> dict[Precision, float]:

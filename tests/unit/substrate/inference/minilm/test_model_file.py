@@ -17,10 +17,9 @@ from schemas.settings import EmbeddingSettings
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings.local import LocalMiniLM
 from substrate.inference.minilm import model_file
-from substrate.inference.minilm import weights as official
+from substrate.inference.minilm import model_file as official
 from substrate.inference.minilm.graph import WeightsFile, open_weights, quantised, quantised_rows
-from substrate.inference.minilm.model_file import file_name, onnx_file
-from substrate.inference.minilm.weights import ModelFiles, installed
+from substrate.inference.minilm.model_file import ModelFiles, file_name, installed, onnx_file
 
 TEXTS = [
     "Melanie painted a lake at sunrise.",

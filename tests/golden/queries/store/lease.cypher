@@ -1,4 +1,4 @@
-// The queries of `substrate.store.idleness`, as they are sent for a graph of the first generation of vectors.
+// The queries of `substrate.store.lease`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
 // upkeep_own

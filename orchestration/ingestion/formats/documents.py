@@ -1,23 +1,98 @@
-"""`html`: web pages, each one document with a section for each heading. Pure.
+"""Files that are one document each: texts, web pages and PDF files. Pure.
 
-Scripts, styles, navigation and hidden elements are left out, and quotations get a `>` before each line.
+`html`: a section for each heading. Scripts, styles, navigation and hidden elements are left out, and quotations
+get a `>` before each line. `pdf`: a section for each page, with the text as it was written into the file; a page
+that was scanned has none.
 """
 
 from __future__ import annotations
 
+import io
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from html.parser import HTMLParser
-from typing import Final
+from importlib import import_module
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
-from orchestration.ingestion.formats.notebook import Page, Passage, parse_documents
-from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.formats.reader import Format, Reader
+from orchestration.ingestion.formats.notebook import Document, Notebook, Section, day_of, free_key
+from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, read_readable
+from schemas.errors import InvalidRequest
+from substrate.language.text import count_of
+
+
+class Passage(NamedTuple):
+    """A part of a page: its heading, and the text below it."""
+
+    heading: str
+    text: str
+
+
+class Page(NamedTuple):
+    """What a file says: a title and a date if it has one, the text before its parts, its parts."""
+
+    title: str | None
+    date: datetime | None
+    text: str
+    parts: tuple[Passage, ...] = ()
+
+
+def parse_documents(files: FileSet, form: Format, read: Callable[[Reader, File], Page]) -> ParsedFiles:
+    """Build a notebook of the documents that `read` finds. A file that cannot be read is a fault.
+
+    A document without a date has the day at the start of its name (`2024-03-01 Standup.txt`), else the time at
+    which its file was changed. Raises InvalidRequest when no file can be read, and without a citizen.
+    """
+    documents: list[Document] = []
+
+    def collect(reader: Reader, file: File) -> None:
+        page = read(reader, file)
+        own_date = page.date or day_of(file.stem)
+        title = reader.name(page.title, "title") if page.title and page.title.strip() else file.stem
+        sections: list[Section] = []
+        keys: dict[str, int] = {}
+        for part in page.parts:
+            heading = reader.name(part.heading, "heading")
+            text = reader.text(part.text.strip(), f"section {heading}")
+            sections.append(Section(free_key(heading, keys), heading, text))
+        documents.append(
+            Document(
+                path=file.name,
+                title=title,
+                text=reader.text(page.text.strip(), "text"),
+                date=own_date or file.modified,
+                sections=tuple(sections),
+                aliases=() if title == file.stem else (file.stem,),
+                dated=own_date is not None,
+            )
+        )
+
+    in_order = tuple(sorted(files.files, key=lambda file: file.name))
+    found = read_readable(replace(files, files=in_order), form, collect)
+    if not documents or files.citizen_id is None:
+        detail = f"{found.faults[0]}; {form.name} expects {form.shape}"
+        raise InvalidRequest(detail, remedy="Nothing was stored.")
+    return replace(found, items=(Notebook(files.name, files.citizen_id, tuple(documents)),))
+
+
+TEXT: Final = Format("text", "a text in UTF-8, UTF-16 or Windows-1252", (".txt", ".text"), documents=True)
+
+
+def _read_text(reader: Reader, file: File) -> Page:
+    reader.check_text(file)
+    return Page(None, None, file.text.replace("\r\n", "\n").replace("\f", "\n"))
+
+
+parse_texts: Final = partial(parse_documents, form=TEXT, read=_read_text)
+
 
 _PAGE: Final = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?>(?><!--.*?-->\s*)*)<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
-FORM: Final = Format(
+HTML: Final = Format(
     "html",
     "a web page",
     (".html", ".htm"),
@@ -51,12 +126,7 @@ _SPACES: Final = re.compile(r"[ \t\r\n\f\u00a0]+")
 _GAPS: Final = re.compile(r"\n{3,}")
 
 
-def parse(files: FileSet) -> ParsedFiles:
-    """Parse each page to one document. Raises InvalidRequest when none has a text."""
-    return parse_documents(files, FORM, _read)
-
-
-def _read(reader: Reader, file: File) -> Page:
+def _read_html(reader: Reader, file: File) -> Page:
     reader.check_text(file)
     try:
         page = read_page(file.text)
@@ -72,6 +142,9 @@ def _read(reader: Reader, file: File) -> Page:
         parts = parts[1:]
     date = reader.moment(page.date, "its date") if page.date else None
     return Page(title, date, before, tuple(parts))
+
+
+parse_html: Final = partial(parse_documents, form=HTML, read=_read_html)
 
 
 def to_text(markup: str) -> str:
@@ -227,3 +300,80 @@ class _PageReader(HTMLParser):
             pieces.append("\n")
         if tag in _PARAGRAPHS and len(pieces) > 1 and pieces[-2:] != ["\n", "\n"]:
             pieces.append("\n")
+
+
+PDF: Final = Format(
+    "pdf",
+    "a PDF file with text",
+    (".pdf",),
+    looks=lambda file: file.raw.startswith(b"%PDF-"),
+    rank=-1,
+    documents=True,
+)
+MOST_PAGES: Final = 5000
+MOST_TEXTS: Final = 50_000
+"""Texts that one page may show. A dense page, each letter set by itself, has 8,000."""
+_SHOWS: Final = re.compile(rb"T[jJ]\b")
+_DAMAGE: Final = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""What pypdf raises, beside its own errors, for files that do not follow the standard."""
+
+
+def parse_pdf(files: FileSet) -> ParsedFiles:
+    """Parse each file to one document. Raises InvalidRequest when none has a text, or without pypdf."""
+    try:
+        library = import_module("pypdf")  # an extra, and slow to load
+    except ImportError as error:
+        raise InvalidRequest(
+            "PDF files are read by pypdf, which is not installed",
+            remedy="Install it: pip install 'consciousness-substrate[pdf]'.",
+        ) from error
+    return parse_documents(files, PDF, partial(_read_pdf, library))
+
+
+def _read_pdf(library: Any, reader: Reader, file: File) -> Page:
+    if not file.raw.strip():
+        reader.fail("", "is empty")
+    damage = (library.errors.PyPdfError, *_DAMAGE)
+    try:
+        document = library.PdfReader(io.BytesIO(file.raw))
+        if document.is_encrypted and not document.decrypt(""):
+            reader.fail("", "is locked by a password")
+        pages = list(islice(document.pages, MOST_PAGES + 1))
+        facts = document.metadata
+    except (library.errors.DependencyError, library.errors.FileNotDecryptedError):
+        reader.fail("", "is locked")
+    except damage as error:
+        reader.fail("", f"is damaged, cut, or no PDF ({error})"[:200])
+    if len(pages) > MOST_PAGES:
+        reader.fail("", f"has more than {MOST_PAGES:,} pages")
+    parts = tuple(_parts(reader, pages, damage))
+    if not parts:
+        held = count_of(len(pages), "page")
+        reader.fail("", f"has {held} without any text: scans, of which the text must be recognised first")
+    title = getattr(facts, "title", None)
+    title = title.replace("\0", "") if isinstance(title, str) else None
+    try:
+        date = getattr(facts, "creation_date", None)
+        made = date.astimezone(UTC) if isinstance(date, datetime) and date.tzinfo else None
+    except damage:
+        made = None
+    return Page(title, made, "", parts)
+
+
+def _parts(reader: Reader, pages: list[Any], damage: tuple[type[Exception], ...]) -> Iterator[Passage]:
+    for number, page in enumerate(pages, start=1):
+        try:
+            drawn = page.get_contents()
+            if drawn is not None and len(_SHOWS.findall(drawn.get_data())) > MOST_TEXTS:
+                raise ValueError(f"it shows more than {MOST_TEXTS:,} texts")
+            text = page.extract_text().strip()
+        except damage as error:
+            reader.faults.append(f"{reader.file}, page {number}: its text cannot be read ({error})"[:300])
+            continue
+        if text:
+            yield Passage(f"page {number}", text)
+        else:
+            reader.left_out["pages without text, such as scans"] += 1

@@ -1,4 +1,4 @@
-// The queries of `substrate.likeness.vector_index`, as they are sent for a graph of the first generation of vectors.
+// The queries of `substrate.likeness.port`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
 // nearest

@@ -1,0 +1,427 @@
+"""What this process keeps of graphs: records, reads in one state, and answers to questions. Pure.
+
+A record version never changes: closing it sets `expired_at`, and a change opens another version. An id that was
+erased begins again, and may have the same times where it is told again as it happened: so all that is kept of a
+graph ends with what moves no clock, as an erasure by this process or another does (`RecordCache.enter`).
+
+Each write changes the state of its graph (`GraphState`), and each question reads the states first. So a read or an
+answer that is kept needs no time to live, and another process may write behind it. A write of this process that
+says in which state it found the graph, and what it changed, leaves the rest of the reads to the next state.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, Literal, NamedTuple
+
+from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
+
+type Kind = Literal["memory", "link"]
+
+
+class RecordName(NamedTuple):
+    """By what a record of a graph is recognised. `version`: 1 for a link that never changed.
+
+    `cut`: 1 for a memory with a long text, of which the row has the beginning only: a text may be marked as long
+    after it was written.
+    """
+
+    kind: Kind
+    id: str
+    version: int
+    created_at: int
+    expired_at: int
+    cut: int = 0
+
+
+type Era = tuple[int, int]
+"""When a graph was made, and when something moved no clock there last, as an erasure."""
+
+DEFAULT_BYTES: Final = 64 << 20
+MOST_ERAS: Final = 10_000
+"""The eras of this many graphs are known; before there are more, all records are dropped."""
+_KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
+"""What a record takes beside its texts, with what is usually computed from it."""
+_BYTES_OF_CHARACTER: Final = 4
+"""Texts stand in the row, in a model, in JSON, and as stems."""
+
+
+class Record:
+    """A record: `row` has its raw values in the order of `NODE_COLUMNS` or `LINK_COLUMNS`.
+
+    `derived` is for pure code: what it computed from the row alone, by a name of its own. A record may be dropped
+    and read again at any time, so whatever is missing there is computed again. What was computed is shared by all
+    answers of the process: it must not be changed afterwards. `bytes` and `asked` are for the cache: what it
+    takes, and whether it was asked for since it was last passed over.
+    """
+
+    __slots__ = ("_parts", "asked", "bytes", "derived", "row")
+
+    def __init__(self, row: Sequence[Any]) -> None:
+        self.row = row
+        self.derived: dict[str, Any] = {}
+        self.bytes, self.asked = 0, False
+        self._parts: dict[tuple[int, int], dict[str, Any]] | None = None
+
+    def derived_of(self, start: int, end: int) -> dict[str, Any]:
+        """Like `derived`, for the record with a part of its long text in place of the whole."""
+        if self._parts is None:
+            self._parts = {}
+        return self._parts.setdefault((start, end), {})
+
+
+class _Places(NamedTuple):
+    id: int
+    version: int
+    created_at: int
+    expired_at: int
+
+
+def _places(columns: Sequence[str]) -> _Places:
+    return _Places(*map(columns.index, _Places._fields))
+
+
+_TEXT: Final = NODE_COLUMNS.index("description")
+_LONG: Final = frozenset(
+    ("name", "description", "invalidation_reason", "closed_reason", "emotion_vector", "emotion_description",
+     "felt_quality", "body_sensation", "spatial_context", "sensory_details", "goal", "mindstate",
+     "formation_trigger", "tags", "buckets", "aliases", "rule", "shared_from", "extra")
+)  # fmt: skip
+"""Columns whose texts may be long. Those of the others are counted with the record itself."""
+
+
+def _take_long(columns: Sequence[str]) -> itemgetter[tuple[Any, ...]]:
+    return itemgetter(*(place for place, name in enumerate(columns) if name in _LONG))
+
+
+_LONG_TEXTS: Final = {"memory": _take_long(NODE_COLUMNS), "link": _take_long(LINK_COLUMNS)}
+_PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
+
+
+def name_of(kind: Kind, row: Sequence[Any]) -> RecordName:
+    """The name of the record of a row."""
+    id_place, version, created, expired = _PLACES[kind]
+    cut = kind == "memory" and CUT_MARK in (row[_TEXT] or "")
+    return RecordName(kind, row[id_place], row[version] or 1, row[created], row[expired], int(cut))
+
+
+class RecordCache:
+    """Records, up to `most_bytes` by estimate; 0 keeps none.
+
+    When there is no room, the one that was kept first goes, unless it was asked for meanwhile: then it is the last
+    to go. So to find a record moves nothing.
+    """
+
+    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = self.hits = self.misses = 0
+        self._kept: OrderedDict[tuple[str, RecordName], Record] = OrderedDict()
+        self._eras: dict[str, Era] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def enter(self, graph: str, era: Era) -> None:
+        """Drop what is kept of the graph from another era than this one, in which a question finds it."""
+        known = self._eras.get(graph)
+        if known == era:
+            return
+        if known is not None:
+            self.forget(graph)
+        elif len(self._eras) >= MOST_ERAS:
+            self.forget()
+        self._eras[graph] = era
+
+    def of(self, graph: str) -> GraphRecords:
+        """The records of one graph."""
+        return GraphRecords(self, graph)
+
+    def find(self, graph: str, names: Iterable[RecordName]) -> dict[RecordName, Record]:
+        """The kept records of these names, of which each is given once; those that are not kept are left out."""
+        kept, missing = self._kept, 0
+        found: dict[RecordName, Record] = {}
+        for name in names:
+            record = kept.get((graph, name))
+            if record is None:
+                missing += 1
+            else:
+                record.asked = True
+                found[name] = record
+        self.hits += len(found)
+        self.misses += missing
+        return found
+
+    def take(self, graph: str, kind: Kind, row: Sequence[Any]) -> Record:
+        """The record of this row: the kept one if its row is the same, else a new one, which is kept."""
+        key = (graph, name_of(kind, row))
+        kept = self._kept.get(key)
+        if kept is not None and kept.row == row:
+            self.hits += 1
+            kept.asked = True
+            return kept
+        self.misses += 1
+        record = Record(row)
+        self._keep(*key, record)
+        return record
+
+    def forget(self, graph: str | None = None, ids: Collection[str] | None = None) -> None:
+        """Drop all records, those of a graph, or of a graph those of some memories and every link."""
+        if graph is None:
+            self._kept.clear()
+            self._eras.clear()
+            self.bytes = 0
+            return
+        gone = [
+            (name, record)
+            for name, record in self._kept
+            if name == graph and (ids is None or record.kind == "link" or record.id in ids)
+        ]
+        for key in gone:
+            self.bytes -= self._kept.pop(key).bytes
+
+    def _keep(self, graph: str, name: RecordName, record: Record) -> None:
+        key = (graph, name)
+        texts = filter(None, _LONG_TEXTS[name.kind](record.row))
+        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
+        former = self._kept.pop(key, None)
+        if former is not None:
+            self.bytes -= former.bytes
+        if record.bytes > self.most_bytes:
+            return
+        self._kept[key] = record
+        self.bytes += record.bytes
+        while self.bytes > self.most_bytes:
+            key, first = self._kept.popitem(last=False)
+            if first.asked:
+                first.asked = False
+                self._kept[key] = first
+            else:
+                self.bytes -= first.bytes
+
+
+class GraphRecords(NamedTuple):
+    """The kept records of one graph."""
+
+    cache: RecordCache
+    graph: str
+
+    def find(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
+        """The kept records of these names, of which each is given once; those that are not kept are left out."""
+        return self.cache.find(self.graph, names)
+
+    def memory(self, row: Sequence[Any]) -> Record:
+        """The record of a row in the order of `NODE_COLUMNS`."""
+        return self.cache.take(self.graph, "memory", row)
+
+    def link(self, row: Sequence[Any]) -> Record:
+        """The record of a row in the order of `LINK_COLUMNS`."""
+        return self.cache.take(self.graph, "link", row)
+
+
+READ_BYTES: Final = 32 << 20
+GRAPH_BYTES: Final = 1_000
+"""What a graph takes of which nothing is kept yet: a service may be asked about any number of citizens."""
+
+
+class GraphState(NamedTuple):
+    """The state of a graph. `clock`: its last transaction. `shifts`: counts what moved no clock, as erasures.
+
+    `created_at` and `generation` tell a graph made anew, and other vectors.
+    """
+
+    clock: int = 0
+    shifts: int = 0
+    created_at: int = 0
+    generation: int = 0
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, int]) -> GraphState | None:
+        """By the names of its properties; None without them, as a graph answers that has no stamp."""
+        return cls(**values) if values else None
+
+
+WORDS: Final = "\x1fwords"
+"""What depends on the words and names of all memories is kept under this: no id is it."""
+
+type _Kept = tuple[Any, int]
+"""A value, and its bytes by estimate."""
+
+
+class Reads:
+    """What is kept of one graph in one state; `state` is None where it is not known, and it is kept for nobody.
+
+    What depends on one memory and its links is kept about that memory, what depends on words under `WORDS`; all
+    else depends on the graph as a whole, and ends with the next write.
+    """
+
+    __slots__ = ("_keeper", "_of", "bytes", "state")
+
+    def __init__(self, state: GraphState | None, keeper: KeptReads | None = None) -> None:
+        self.state = state
+        self.bytes = 0
+        self._keeper = keeper
+        self._of: dict[str | None, dict[Hashable, _Kept]] = {}
+
+    def get(self, key: Hashable, *, about: str | None = None) -> Any:
+        """What is kept under the key about a memory, or about the graph; or None."""
+        own, keeper = self._of.get(about), self._keeper
+        kept = None if own is None else own.get(key)
+        if kept is None:
+            if keeper is not None:
+                keeper.misses += 1
+            return None
+        if keeper is not None:
+            keeper.hits += 1
+        return kept[0]
+
+    def keep(self, key: Hashable, value: Any, size: int, *, about: str | None = None) -> None:
+        """Keep a value of about this many bytes, which nobody may change afterwards."""
+        own = self._of.setdefault(about, {})
+        former = own.get(key)
+        own[key] = value, size
+        if self._keeper is not None:
+            more = size - (former[1] if former is not None else 0)
+            self.bytes += more
+            self._keeper.add_bytes(more)
+
+    def carry(self, state: GraphState, changed: Collection[str]) -> Reads:
+        """What is kept for the next state, in which only this changed; nothing is left here."""
+        carried = Reads(state, self._keeper)
+        carried._of, carried.bytes = self._of, self.bytes
+        self._of = {}
+        self.drop()
+        for about in (None, *changed):
+            less = sum(size for _, size in carried._of.pop(about, _NOTHING).values())
+            carried.bytes -= less
+            if carried._keeper is not None:
+                carried._keeper.bytes -= less
+        return carried
+
+    def drop(self) -> None:
+        """Keep nothing more of what is kept so far."""
+        self._of.clear()
+        self.bytes, self._keeper = 0, None
+
+
+_NOTHING: Final[Mapping[Hashable, _Kept]] = {}
+
+
+class KeptReads:
+    """The reads of the graphs that were asked last, up to `most_bytes` by estimate."""
+
+    def __init__(self, most_bytes: int = READ_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = self.hits = self.misses = 0
+        self._graphs: OrderedDict[str, Reads] = OrderedDict()
+
+    def of(self, graph: str, state: GraphState | None) -> Reads:
+        """What is kept of the graph in this state; of every other state of it nothing is kept any more."""
+        if state is None:
+            return Reads(None)
+        reads = self._graphs.get(graph)
+        if reads is None or reads.state != state:
+            self.forget(graph)
+            reads = self._graphs[graph] = Reads(state, self)
+            reads.bytes = GRAPH_BYTES
+            self.add_bytes(GRAPH_BYTES)
+            return reads
+        self._graphs.move_to_end(graph)
+        return reads
+
+    def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
+        """Keep what is kept of a graph for its next state.
+
+        One write led from `before` to it, and changed only what depends on these memories, or on `WORDS`.
+        """
+        reads = self._graphs.get(graph)
+        if reads is not None and reads.state == before != after:
+            self._graphs[graph] = reads.carry(after, changed)
+
+    def forget(self, graph: str | None = None) -> None:
+        """Keep nothing of a graph, or of all."""
+        for name in [graph] if graph is not None else list(self._graphs):
+            reads = self._graphs.pop(name, None)
+            if reads is not None:
+                self.bytes -= reads.bytes
+                reads.drop()
+
+    def add_bytes(self, size: int) -> None:
+        """Count what was just kept; whole graphs are dropped, the least asked first, until there is room."""
+        self.bytes += size
+        while self.bytes > self.most_bytes and self._graphs:
+            self.forget(next(iter(self._graphs)))
+
+
+class AskedState(NamedTuple):
+    """The state in which a question found a graph; `past`: records that are not current were read too."""
+
+    state: GraphState
+    past: bool
+
+
+type States = Mapping[str, AskedState]
+"""By the name of each graph that a question asked."""
+
+
+class _Answer(NamedTuple):
+    states: States
+    answer: Any
+    size: int
+
+
+class KeptAnswers:
+    """The answers that were asked for last, up to `most_bytes` by estimate; 0 keeps none.
+
+    `hits` and `misses` are counted by whoever asks: an answer that is found may hold no longer. `forgotten` grows
+    when something must be forgotten: what was begun before is not kept any more.
+    """
+
+    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = self.hits = self.misses = self.forgotten = 0
+        self._kept: OrderedDict[Hashable, _Answer] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def find(self, question: Hashable, states: States) -> Any:
+        """The answer that was found in these very states, or None. One of other states is dropped."""
+        kept = self._kept.get(question)
+        if kept is None:
+            return None
+        if kept.states != states:
+            self.drop(question)
+            return None
+        self._kept.move_to_end(question)
+        return kept.answer
+
+    def keep(self, question: Hashable, states: States, answer: Any, size: int) -> None:
+        """Keep an answer of this many bytes; others are dropped until there is room, the least asked first."""
+        self.drop(question)
+        if size > self.most_bytes:
+            return
+        self._kept[question] = _Answer(states, answer, size)
+        self.bytes += size
+        while self.bytes > self.most_bytes:
+            self.drop(next(iter(self._kept)))
+
+    def resize(self, question: Hashable, answer: Any, size: int) -> None:
+        """Count this many bytes for an answer from now on, if it is still kept."""
+        kept = self._kept.get(question)
+        if kept is not None and kept.answer is answer and kept.size != size:
+            self.keep(question, kept.states, answer, size)
+
+    def drop(self, question: Hashable) -> None:
+        """Keep the answer to a question no longer."""
+        kept = self._kept.pop(question, None)
+        if kept is not None:
+            self.bytes -= kept.size
+
+    def forget(self, graph: str | None = None) -> None:
+        """Keep no answer that asked a graph, or none at all."""
+        self.forgotten += 1
+        gone = [question for question, kept in self._kept.items() if graph is None or graph in kept.states]
+        for question in gone:
+            self.drop(question)
