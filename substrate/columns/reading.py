@@ -23,7 +23,18 @@ from substrate.columns.graph_columns import (
 )
 from substrate.connection.kept import GraphState
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import CUT_MARK, SEEN, degree_now, is_cut, is_statement, lasting, tells, told
+from substrate.cypher.fragments import (
+    CUT_MARK,
+    SEEN,
+    degree_now,
+    found_columns,
+    is_cut,
+    is_statement,
+    lasting,
+    link_columns,
+    tells,
+    told,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.search import STRENGTH, findable, walked
@@ -33,6 +44,8 @@ CROWD: Final = 256
 STRONGEST: Final = 24
 PAGE_MEMORIES: Final = 250
 """With ten links each a page takes the engine about 40 ms."""
+ROOM: Final = 0.8
+"""Up to this share of what may be kept records are read ahead."""
 REST_S: Final = 0.02
 """Between two pages: a load takes less than all of a core."""
 MOST_TRIES: Final = 3
@@ -101,6 +114,9 @@ AROUND: Final = Query(
 """With the memories at the other ends."""
 PAGE: Final = Query("columns_page", f"{_around(_OF_PAGE)} UNION ALL {_keys(_OF_PAGE)}")
 LAST: Final = Query("columns_last", "MATCH (s:ConsciousnessNode) RETURN max(id(s))")
+RECORDS: Final = Query("records_page", f"{_OF_PAGE}RETURN {found_columns('s')}")
+LINK_RECORDS: Final = Query("link_records_page", f"{_OF_PAGE}MATCH (s)-[e:LINK]->() RETURN {link_columns('e')}")
+"""The records of a page: they are kept while there is room."""
 MEMORIES: Final = Query("memories_around", f"{_SEEN} UNION ALL {_OF}{_memory('s')}")
 
 
@@ -179,6 +195,12 @@ async def load_page(graph: Graph, columns: GraphColumns, first: int) -> bool:
         return False
     rows = await graph.read(PAGE, first=first, until=first + PAGE_MEMORIES)
     hold_keys(columns, hold(columns, rows))
+    records = graph.records
+    if records.cache.bytes < ROOM * records.cache.most_bytes:
+        for row in await graph.read(RECORDS, first=first, until=first + PAGE_MEMORIES):
+            records.memory(row)
+        for row in await graph.read(LINK_RECORDS, first=first, until=first + PAGE_MEMORIES):
+            records.link(row)
     return True
 
 
