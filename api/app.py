@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -26,11 +26,10 @@ from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.opening import OnFailure, StoreHolder
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from api.security.authentication import Keyring, ShowKey, create_first_key, delete_first_key
-from api.security.exports import Exports
 from api.security.json_web_tokens import make_token_reader
 from api.security.middleware import SecurityMiddleware
 from api.security.permissions import admin_unless_declared
-from api.security.rate_limits import RateLimits
+from api.security.rate_limits import Exports, RateLimits
 from api.telemetry.metrics import query_in_flight
 from orchestration.ingestion.file_readers import FileReaders
 from schemas.errors import SubstrateError
@@ -134,7 +133,13 @@ def create_app(
     if traces:
         app.add_middleware(traces.traced)
     if settings.auth.cors_origins:
-        app.add_middleware(CORSMiddleware, **_cors_options(settings.auth.cors_origins))
+        app.add_middleware(
+            CORSMiddleware,  # pages of these origins call with a key; there are no cookies
+            allow_origins=list(settings.auth.cors_origins),
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=_CORS_REQUEST_HEADERS,
+            expose_headers=_CORS_RESPONSE_HEADERS,
+        )
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
     app.include_router(bind.router(OPERATIONS))
@@ -184,13 +189,3 @@ def _make_traces(server: ServerSettings) -> Traces | None:
         return None
     traces: Traces = import_module("api.telemetry.traces").Traces(server.otlp_endpoint, installed_version())
     return traces
-
-
-def _cors_options(origins: Sequence[str]) -> dict[str, Any]:
-    """The options of CORS. Pages of these origins call with a key; there are no cookies."""
-    return {
-        "allow_origins": list(origins),
-        "allow_methods": ["GET", "POST", "PUT", "DELETE"],
-        "allow_headers": _CORS_REQUEST_HEADERS,
-        "expose_headers": _CORS_RESPONSE_HEADERS,
-    }

@@ -49,29 +49,28 @@ class Application(FastAPI):
     def openapi(self) -> Document:
         """The document, built once. Callers must not change it."""
         if self.openapi_schema is None:
-            self.openapi_schema = _finish(super().openapi())
+            document = super().openapi()
+            components = document["components"]
+            components["schemas"] = {
+                name: schema for name, schema in components["schemas"].items() if not name.endswith("-Output")
+            }
+            merged: Document = _merge_input_and_output(document)
+            _require_discriminators(merged)
+            merged["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+            merged["components"]["responses"] = {
+                name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()
+            }
+            _leave_nulls_out(merged)
+            for operation in operations(merged):
+                operation.setdefault("security", [])
+                for status, name in _RESPONSE_NAMES.items():
+                    operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
+            self.openapi_schema = merged
         return self.openapi_schema
 
 
 def operations(document: Document) -> list[Document]:
     return [operation for path in document["paths"].values() for operation in path.values()]
-
-
-def _finish(document: Document) -> Document:
-    components = document["components"]
-    components["schemas"] = {
-        name: schema for name, schema in components["schemas"].items() if not name.endswith("-Output")
-    }
-    merged: Document = _merge_input_and_output(document)
-    _require_discriminators(merged)
-    merged["components"]["schemas"]["Problem"] = Problem.model_json_schema()
-    merged["components"]["responses"] = {name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()}
-    _leave_nulls_out(merged)
-    for operation in operations(merged):
-        operation.setdefault("security", [])
-        for status, name in _RESPONSE_NAMES.items():
-            operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
-    return merged
 
 
 def _merge_input_and_output(value: Any) -> Any:

@@ -12,7 +12,7 @@ from api import installed_version
 from api.app import beside, create_app
 from api.mcp.http_endpoint import McpEndpoint
 from api.pages import EXPLORER
-from api.request_parsing.body_limit import BodyLimit
+from api.request_parsing.bodies import BodyLimit
 from api.runtime.idle_upkeep import keep_up
 from api.runtime.opening import OnFailure
 from api.security.authentication import ShowKey

@@ -31,8 +31,7 @@ from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import ConsciousnessStream, TemporalDissonance
 from schemas.temporal import TemporalMode, to_datetime
 
 FOCUS: Final = 5

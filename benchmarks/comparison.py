@@ -94,10 +94,10 @@ async def compare(sides: Sequence[Side], plan: Plan) -> Figures:
         for question in plan.warming:
             await side.request("/v1/retrieve", **question.body())
     await _ask_new(sides, plan, record)
-    await _ask_at_once(sides, _parts(plan.at_once), record, "load")
+    await ask_at_once(sides, parts_of(plan.at_once), record, "load")
     for number in range(ROUNDS):
         await _ask(sides, plan.new, record, "repeated", first=number)
-    await _ask_at_once(sides, [plan.at_once] * ROUNDS, record, "load_repeated")
+    await ask_at_once(sides, [plan.at_once] * ROUNDS, record, "load_repeated")
     await _write(sides, plan, record)
     await _weigh(sides, plan, record)
     for side in sides:
@@ -105,7 +105,7 @@ async def compare(sides: Sequence[Side], plan: Plan) -> Figures:
     return summarize(record, [side.name for side in sides])
 
 
-def _parts(questions: Sequence[Asked]) -> list[Sequence[Asked]]:
+def parts_of(questions: Sequence[Asked]) -> list[Sequence[Asked]]:
     """The questions in as many parts as there are rounds."""
     return [questions[number::ROUNDS] for number in range(ROUNDS)]
 
@@ -129,7 +129,7 @@ async def _ask_cold(sides: Sequence[Side], plan: Plan, record: Record) -> None:
 
 async def _ask_new(sides: Sequence[Side], plan: Plan, record: Record) -> None:
     """Ask the new questions; in between, send their bare queries, and let the peers measure themselves."""
-    for number, questions in enumerate(_parts(plan.new)):
+    for number, questions in enumerate(parts_of(plan.new)):
         await _ask(sides, questions, record, "warm", first=number)
         for place, question in enumerate(questions):
             for side in in_turns(sides, place + number):
@@ -167,7 +167,7 @@ def read_peer(output: str) -> float:
         raise ValueError(f"the peer printed neither a number nor JSON with p50, but {last[:80]!r}") from error
 
 
-async def _ask_at_once(
+async def ask_at_once(
     sides: Sequence[Side], rounds: Sequence[Sequence[Asked]], record: Record, phase: str
 ) -> None:
     """Let 16 clients ask the questions of each round, one side after the other."""

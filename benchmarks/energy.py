@@ -29,12 +29,13 @@ from typing import Any, Final
 
 import orjson
 
-from api.cli.demo_story import CITIZEN, read_story, take_in_story
+from api.cli.demo import CITIZEN, read_story
 from api.client.async_client import AsyncSubstrate
 from api.runtime.runtime import open_runtime
 from benchmarks import chat, life
 from benchmarks.waking import wire
 from orchestration.dependencies import Deps
+from orchestration.ingestion.pipeline import ingest_as_happened
 from orchestration.mind.energy import apply_energy_feedback, bounds
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
@@ -105,7 +106,7 @@ async def store(name: str, directory: str) -> str:
     now = time.time_ns() // 1000
     if name == "ada":
         async with open_runtime(settings_of(directory)) as runtime:
-            await take_in_story(read_story(now), runtime.deps, now, lambda *_: None)
+            await ingest_as_happened(read_story(now).life, runtime.deps, now, progress=lambda *_: None)
         return CITIZEN
     whole = _find(name)
     async with AsyncSubstrate.embedded(directory) as client:

@@ -31,11 +31,11 @@ import orjson
 
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import tell
+from orchestration.features.feedback.feature import tell
 from orchestration.features.imagination.flow import imagine
 from orchestration.features.imagination.values import Imagine
 from orchestration.features.mirror.folder import Folder
-from orchestration.features.sharing.flow import share
+from orchestration.features.sharing.feature import share
 from orchestration.features.sharing.values import Share, Shared
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
@@ -44,8 +44,8 @@ from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.writing.copy_erasure import erase
 from orchestration.writing.erasure import erase_memories
+from orchestration.writing.erasure import erase_naming_copies as erase
 from schemas.commands import (
     Erase,
     EraseCitizen,

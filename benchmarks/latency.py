@@ -3,6 +3,7 @@
     python -m benchmarks.latency --locomo FILE        one conversation per citizen
     python -m benchmarks.latency --nodes 50000 --links 250000
     python -m benchmarks.latency --locomo FILE --base DIR --peer COMMAND
+    python -m benchmarks.latency --requests --locomo FILE --sizes 5000 10000 --base DIR
 
 The first two may be given together; every figure comes from one run on one store. It also prints the memory of
 this process with the embedder, and the cost of the parts of a full stream
@@ -13,6 +14,9 @@ all are asked the same in turns, in one run, and the ratios are printed (`benchm
 its longest conversation. `--base` may be `NAME=DIR`, and both may be given several times. A base runs its own code
 with this interpreter; embeddings are those of `benchmarks/sides/word_vectors.py`, which cost next to nothing,
 unless `--embedding` names others. `--stores DIR` keeps the filled stores for the next run.
+
+With `--requests` every kind of request is measured (`benchmarks.sides.kinds`), of this checkout and the bases in
+turns: in LoCoMo's longest conversation, and in memories of the given sizes, with the local embedding model.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ import orjson
 from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks import stream_parts
 from benchmarks.comparison import format_table, read_bases
+from benchmarks.sides.kinds import measure_requests
 from benchmarks.sides.stores import measure_sides
 from benchmarks.synthetic import World, build
 from orchestration import retrieval
@@ -52,6 +57,7 @@ from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
 
 CLIENTS = (1, 4, 16)
+HUBS = ("without", "with")
 type Figures = dict[str, Any]
 
 
@@ -234,14 +240,19 @@ def main() -> None:
         "--peer", action="append", default=[], help="a command that prints its p50 in milliseconds"
     )
     parser.add_argument("--workers", type=int, default=1, help="with --base: the worker processes of our side")
-    parser.add_argument("--embedding", default="word_vectors:WordVectors", help="with --base: the embedding model")
+    parser.add_argument("--embedding", help="with --base or --requests: the embedding model")
+    parser.add_argument("--requests", action="store_true", help="measure every kind of request over HTTP")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help="with --requests: numbers of memories")
+    parser.add_argument("--hubs", nargs="+", choices=HUBS, default=HUBS, help="with --requests: which worlds")
     parser.add_argument("--stores", type=Path, help="with --base: a directory that keeps the stores")
     arguments = parser.parse_args()
-    if not arguments.locomo and not arguments.nodes:
-        parser.error("give --locomo FILE, --nodes N, or both")
+    if not arguments.locomo and not (arguments.sizes if arguments.requests else arguments.nodes):
+        parser.error("give --locomo FILE, --nodes N (--sizes N with --requests), or both")
+    arguments.embedding = arguments.embedding or ("local" if arguments.requests else "word_vectors:WordVectors")
     arguments.base = read_bases(arguments.base, parser.error)
-    compared = bool(arguments.base or arguments.peer)
-    figures = asyncio.run(measure_sides(arguments) if compared else measure(arguments))
+    compared = bool(arguments.base or arguments.peer or arguments.requests)
+    sides = measure_requests if arguments.requests else measure_sides
+    figures = asyncio.run(sides(arguments) if compared else measure(arguments))
     if compared and not arguments.json:
         sys.stdout.write("\n\n".join(format_table(*item) for item in figures.items()) + "\n")
         return

@@ -33,7 +33,7 @@ from benchmarks.chat_answers import (
 from benchmarks.datasets import Conversation
 from benchmarks.recall import store
 from orchestration.question.reading import Question
-from orchestration.ranking.confidence import HITS, Evidence, Hit, weigh_stems
+from orchestration.ranking.confidence import HITS, Evidence, EvidenceHit, weigh_stems
 from orchestration.ranking.texts import BARE_TYPES
 from orchestration.retrieval import RankedCandidates, rank_candidates
 from schemas.intention import RetrievalIntention
@@ -167,7 +167,7 @@ def as_young(rated: Rated, memories: int, chance: Random) -> Rated | None:
     return replace(rated, evidence=_evidence_of(rated.evidence.question, chosen, rated), memories=memories)
 
 
-def _evidence_of(question: Question, hits: Sequence[Hit], rated: Rated) -> Evidence:
+def _evidence_of(question: Question, hits: Sequence[EvidenceHit], rated: Rated) -> Evidence:
     speakers = rated.evidence.speakers & {hit.speaker for hit in hits}
     frequencies = Counter(word for hit in hits for word in set(words(hit.text)))
     weights = weigh_stems(question, frequencies, len(hits), speakers)

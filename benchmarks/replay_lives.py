@@ -8,14 +8,13 @@ from random import Random
 from typing import Any, Final
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import tell as tell_feedback
+from orchestration.features.feedback.feature import tell as tell_feedback
 from orchestration.insertion import apply
 from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from orchestration.writing.erasure import erase
-from schemas.commands import EraseMemory
-from schemas.commands.memories import ANY_COMMAND
+from schemas.commands import ANY_COMMAND, EraseMemory
 from schemas.errors import SubstrateError
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level

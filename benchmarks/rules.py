@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration import insertion
-from orchestration.features.rules.flow import check_rules
+from orchestration.features.rules.feature import check_rules
 from orchestration.features.rules.values import RulesCheck, RulesVerdict
 from schemas.commands import Remember
 from schemas.memory import Source

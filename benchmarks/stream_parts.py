@@ -26,7 +26,7 @@ from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.compact import tell
-from orchestration.assembly.stream import RetrievalReport, assemble, intention_options, select, summarize
+from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
 from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances
@@ -37,12 +37,11 @@ from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.stream_completion import with_coherence
 from orchestration.traversal import graph as traversal
-from orchestration.traversal.paths import suggested_paths
-from orchestration.traversal.probability import State
+from orchestration.traversal.paths import State, suggested_paths
 from orchestration.validation import metadata_report
 from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention
-from schemas.memory import GraphKey, Level
+from schemas.memory import GraphKey, Level, level_of
 from schemas.stream import ActivationTiers, ConsciousnessStream
 from schemas.temporal import END_OF_TIME, TemporalMode
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
@@ -172,7 +171,7 @@ def streamed(case: Case) -> ConsciousnessStream:
     """Build the stream from the rows."""
     candidates = case.candidates()
     activation = _activation(case, candidates)
-    return assemble(intention_options(case.intention), candidates, activation, _account())
+    return assemble(case.intention, candidates, activation, _account())
 
 
 def whole(case: Case) -> bytes:
@@ -196,10 +195,14 @@ class Clock:
 
 def parts(case: Case, clock: Clock) -> None:
     """Measure one stream part by part. The parts do not overlap; the code between them is not measured."""
-    options = intention_options(case.intention)
+    asked = case.intention
+    levels = list(dict.fromkeys(map(level_of, asked.graphs)))
+    state = State(asked.current_goal, asked.current_emotions)
     found = clock.part("rows_to_graph", case.candidates)
     activation = clock.part("activation", lambda: _activation(case, found))
-    selection = clock.part("selection", lambda: select(found, activation.order, options.levels, options.limit))
+    selection = clock.part(
+        "selection", lambda: select(found, activation.order, levels, asked.max_results_per_level)
+    )
     nodes = clock.part("memories", lambda: enrich_memories(activation.order, found, activation, explain=False))
     links = clock.part("links", lambda: [one for links in selection.links.values() for one in enrich_links(links)])
     order = [nodes[score.key] for score in activation.order]
@@ -207,7 +210,7 @@ def parts(case: Case, clock: Clock) -> None:
         tuple(nodes[score.key] for score in tier) for tier in consciousness_score.tiers(activation.order)
     )
     tiers = ActivationTiers(focus=focus, peripheral=peripheral, background=background)
-    graph = clock.part("traversal_graph", lambda: traversal.build_graph(order, tiers, links, options.state))
+    graph = clock.part("traversal_graph", lambda: traversal.build_graph(order, tiers, links, state))
     by_identity = {(node.graph_key, node.node_id): node for node in order}
     starts = [(node.graph_key, node.node_id) for node in tiers.focus]
     clock.part("of_which_paths", lambda: suggested_paths(by_identity, graph.edges, starts))
@@ -215,7 +218,7 @@ def parts(case: Case, clock: Clock) -> None:
     clock.part("validation", lambda: metadata_report(order, links))
     clock.part("dissonance", lambda: detect_temporal_dissonances(order, TemporalMode.FULL_HISTORY))
     clock.part("summary", lambda: summarize(order, _account().retrieved_at))
-    stream = assemble(options, found, activation, _account())
+    stream = assemble(asked, found, activation, _account())
     clock.part("coherence", lambda: _coherent(stream))
     clock.part("compact", lambda: tell(stream).text)
     clock.part("json", lambda: json_bytes(stream))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ class World:
     seed: int = 7
     vocabulary: int = 8000
     citizen: str = "synthetic"
+    hubs: bool = False
+    """The targets of links follow Zipf's law: a few memories have links by the thousand."""
 
     def words(self) -> list[str]:
         """Return the vocabulary, the most common word first."""
@@ -61,9 +63,9 @@ class World:
         return unit
 
 
-async def build(world: World, deps: Deps, now: Instant) -> None:
-    """Write the world's three graphs; vectors come from the seed instead of a model."""
-    for number, level in enumerate(Level):
+async def build(world: World, deps: Deps, now: Instant, levels: Sequence[Level] = tuple(Level)) -> None:
+    """Write the world's graphs, one for each level; vectors come from the seed instead of a model."""
+    for number, level in enumerate(levels):
         graph = graph_name(level, world.citizen)
         await deps.graphs.for_writing(graph, now)
         await build_memories(world, (level, number), deps, now)
@@ -106,7 +108,11 @@ def links_of(world: World, which: tuple[GraphKey, int]) -> Iterator[tuple[str, s
     """Yield the links of one graph: the id of each and the ids of its ends."""
     level, number = which
     rng = np.random.default_rng(world.seed + 1000 + number)
-    for place, (source, target) in enumerate(rng.integers(0, world.nodes, size=(world.links, 2))):
+    ends_of_links = rng.integers(0, world.nodes, size=(world.links, 2))
+    if world.hubs:
+        weights = 1.0 / np.arange(1, world.nodes + 1)
+        ends_of_links[:, 1] = rng.choice(world.nodes, size=world.links, p=weights / weights.sum())
+    for place, (source, target) in enumerate(ends_of_links):
         ends = f"{level}-{source}", f"{level}-{target}"
         yield f"{natural_id(ends[0], _RELATIONS[place % 5], ends[1])}|{place}", *ends
 

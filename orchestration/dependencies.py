@@ -23,8 +23,8 @@ from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
-from substrate.inference.embeddings.embedder import Embedder
-from substrate.inference.language.model import LanguageModel
+from substrate.inference.embeddings import Embedder
+from substrate.inference.language import LanguageModel
 from substrate.inference.rerankers import Reranker
 from substrate.store.stream_notes import NoteBuffer
 
@@ -76,7 +76,7 @@ class Conversations:
             turns -= 1 + len(self._kept.pop(next(iter(self._kept))))
 
 
-class KeptLearned:
+class LearnedCache:
     """What the feedback of the latest citizens teaches, by graph, as it was when feedback last changed.
 
     So a question reads only when that was. In this process feedback of one citizen is kept one after another.
@@ -130,7 +130,7 @@ class Deps:
     mirror: Path | None = None
     erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)
-    learned: KeptLearned = field(default_factory=KeptLearned)
+    learned: LearnedCache = field(default_factory=LearnedCache)
     notes: NoteBuffer = field(default_factory=NoteBuffer)
     features: Features = field(default_factory=Features)
 
@@ -140,7 +140,12 @@ class Deps:
 
     async def existing_graph(self, key: GraphKey, citizen_id: str | None) -> Graph:
         """The graph. Raises NotFound where nothing was remembered."""
-        name = graph_name(key, citizen_id)
-        if not await self.graphs.for_reading(name):
+        graph = await self.graph_if_any(key, citizen_id)
+        if graph is None:
             raise NotFound(f"nothing was remembered for {owner_of(key, citizen_id)} yet")
-        return self.graph(name)
+        return graph
+
+    async def graph_if_any(self, key: GraphKey, citizen_id: str | None) -> Graph | None:
+        """The graph; None where nothing was remembered."""
+        name = graph_name(key, citizen_id)
+        return self.graph(name) if await self.graphs.for_reading(name) else None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import recalled_lexicon
-from orchestration.question import entity_prompt
+from orchestration.question import lexicon as entity_prompt
 from orchestration.question.lexicon import (
     Entity,
     Lexicon,
@@ -32,7 +32,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.kept import Reads
 from substrate.connection.together import together
 from substrate.graphs.graph import UNKEPT, Graph
-from substrate.inference.language.model import ModelRequest
+from substrate.inference.language import ModelRequest
 from substrate.language.languages import DEFAULT_LANGUAGE
 from substrate.language.text import query_words, search_form, word_language
 from substrate.store.lexicon import LexiconRows, look_up

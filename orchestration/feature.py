@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
-from schemas.operation import Operation
-from substrate.store.kept import CORE, Kept
+from schemas.upkeep.runs import JobName
 
 if TYPE_CHECKING:
     from orchestration.dependencies import Deps
     from orchestration.upkeep.job import Job
+    from schemas.operation import Operation
+    from substrate.store.kept import Kept
 
 type SectionName = Literal[
     "contested", "learned", "offers", "pressure", "rules", "by_shape", "calibration", "outcome", "learning"
@@ -71,26 +73,51 @@ class Feature(NamedTuple):
     needs: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
 class Features:
-    """All features of a service, by what they add."""
+    """All features of a service: what each adds, by their names. One is loaded when something of it is needed.
 
-    all: Sequence[Feature] = ()
+    `adds`: the names of its jobs and sections, and `kept` and `keeper` where it has these.
+    """
+
+    def __init__(self, adds: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.adds = adds or {}
+
+    def _adding(self, *any_of: str) -> Iterator[Feature]:
+        return (load_feature(name) for name, added in self.adds.items() if not set(any_of).isdisjoint(added))
+
+    @cached_property
+    def all(self) -> tuple[Feature, ...]:
+        """Every feature, in the order of the list."""
+        return tuple(map(load_feature, self.adds))
 
     @cached_property
     def kept(self) -> tuple[Kept, ...]:
         """All that is kept in a graph, one entry a label: that of the core first."""
-        return (*CORE, *(kept for feature in self.all for kept in feature.kept))
+        from substrate.store.kept import CORE  # noqa: PLC0415  (a question keeps nothing)
+
+        return (*CORE, *(kept for feature in self._adding("kept") for kept in feature.kept))
 
     @cached_property
-    def _sections(self) -> dict[SectionName, Section]:
-        return {name: section for feature in self.all for name, section in feature.sections.items()}
+    def jobs(self) -> tuple[Job, ...]:
+        """What the features may do in upkeep."""
+        return tuple(job for feature in self._adding(*self.job_names) for job in feature.jobs)
+
+    @property
+    def job_names(self) -> tuple[str, ...]:
+        """The names of the jobs, in their order."""
+        return tuple(filter(get_args(JobName).__contains__, chain(*self.adds.values())))
 
     def make_keeper(self, directory: Path) -> Keeper | None:
         """What keeps files in the directory in step; None where no feature does."""
-        return next((feature.keeper(directory) for feature in self.all if feature.keeper is not None), None)
+        return next((feature.keeper(directory) for feature in self._adding("keeper") if feature.keeper), None)
 
     async def read(self, name: SectionName, *asked: Any, **named: Any) -> Any:
         """What the section of this name says; None where no feature has it."""
-        section = self._sections.get(name)
-        return None if section is None else await section(*asked, **named)
+        feature = next(self._adding(name), None)
+        return None if feature is None else await feature.sections[name](*asked, **named)
+
+
+def load_feature(name: str) -> Feature:
+    """The feature of this name."""
+    feature: Feature = import_module(f"orchestration.features.{name}.feature").FEATURE
+    return feature

@@ -7,7 +7,7 @@ order; neighbouring new memories or new links for one graph are written in one s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
@@ -27,8 +27,8 @@ from orchestration.writing import (
 )
 from orchestration.writing.appraisals import LEFT_OUT, appraise_commands, beside_loop
 from orchestration.writing.changes import Refusal
-from orchestration.writing.command_rows import Row
-from schemas.commands import ChangeCommand, Command, Relate, Remember, Retract, Subject, WriteReceipt
+from orchestration.writing.command_rows import NamedCommand, Row
+from schemas.commands import ChangeCommand, Command, Relate, Remember, Subject, WriteReceipt
 from schemas.errors import Unavailable
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record
@@ -92,34 +92,15 @@ async def store_made(commands: Sequence[Command], deps: Deps, now: Instant) -> N
     await _apply(commands, deps, now, UNRECORDED)
 
 
-async def _apply(
-    commands: Sequence[Command],
-    deps: Deps,
-    now: Instant,
-    whole: str | None,
-    *,
-    moments: Sequence[Instant] | None = None,
-) -> list[WriteReceipt]:
-    if moments is None:
-        moments = [now + (step if whole is None else 0) for step in range(len(commands))]
-    trimmed = list(map(records.trim_command, commands))
-    timed = [TimedCommand(each.command, at) for each, at in zip(trimmed, moments, strict=True)]
-    refusals = [await _refuse_ended(command, deps) for command in timed]
-    accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
-    applied = iter(await _apply_runs(accepted, deps, whole))
-    answers = [refusal or next(applied) for refusal in refusals]
-    told = zip(answers, trimmed, moments, strict=True)
-    return [receipts.with_note(receipt, each.note, at) for receipt, each, at in told]
-
-
 UNRECORDED: Final = ""
 """In place of the id of a whole: its parts leave no receipt."""
 
 
 class TimedCommand(NamedTuple):
-    """A command and the moment at which it is sent."""
+    """A command, the id of its receipt, and the moment at which it is sent."""
 
     command: Any
+    command_id: str
     now: Instant
 
 
@@ -134,6 +115,32 @@ class Destination(NamedTuple):
 type Run = Sequence[TimedCommand]
 
 
+async def _apply(
+    commands: Sequence[Command],
+    deps: Deps,
+    now: Instant,
+    whole: str | None,
+    *,
+    moments: Sequence[Instant] | None = None,
+) -> list[WriteReceipt]:
+    if moments is None:
+        moments = [now + (step if whole is None else 0) for step in range(len(commands))]
+    trimmed = list(map(records.trim_command, commands))
+    refusals: list[WriteReceipt | None] = []
+    accepted: list[TimedCommand] = []
+    for each, at in zip(trimmed, moments, strict=True):
+        timed = TimedCommand(*atomic.name_command(each.command), at)
+        refusals.append(await _refuse_ended(timed, deps))
+        if refusals[-1] is None:
+            accepted.append(timed)
+    applied: list[WriteReceipt] = []
+    for run in _runs(accepted, parts=whole is not None):
+        applied += await _apply_run(run, deps, whole)
+    rest = iter(applied)
+    told = zip(refusals, trimmed, moments, strict=True)
+    return [receipts.with_note(refusal or next(rest), each.note, at) for refusal, each, at in told]
+
+
 async def _refuse_ended(timed: TimedCommand, deps: Deps) -> WriteReceipt | None:
     """The refusal of a new memory or link that would begin now and has ended; None when it was stored before."""
     command = timed.command
@@ -144,31 +151,8 @@ async def _refuse_ended(timed: TimedCommand, deps: Deps) -> WriteReceipt | None:
         was_sent = command.command_id is not None and await deps.graphs.for_reading(graph)
         if was_sent and await reader.receipts(deps.graph(graph), [command.command_id]):
             return None
-        command_id = atomic.name_command(command).command_id
-        return receipts.refuse(command, refusal, command_id=command_id, record_id=command.id)
+        return receipts.refuse(command, refusal, command_id=timed.command_id, record_id=command.id)
     return None
-
-
-async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteReceipt]:
-    applied: list[WriteReceipt] = []
-    for run in _runs(timed, parts=whole is not None):
-        first, now = run[0]
-        graph = graph_name(first.graph_key, first.citizen_id)
-        destination = Destination(deps.graph(graph), deps, whole)
-        if isinstance(first, Remember):
-            await deps.graphs.for_writing(graph, now)
-            for part in await _cut_at_rewrites(run, destination):
-                applied += await _remember(part, destination)
-        elif not await deps.graphs.for_reading(graph):
-            applied += [command_rows.refuse_without_graph(atomic.name_command(timed.command)) for timed in run]
-        elif isinstance(first, Relate):
-            applied += await _relate(run, destination)
-        elif isinstance(first, ChangeCommand):
-            receipt = await atomic.apply_one(first, deps, now)
-            applied.append(receipt)
-            if isinstance(first, Retract):
-                applied[-1:] = await thread_closing.reopen_retracted([first], [receipt], deps, now)
-    return applied
 
 
 _ROWS_AT_ONCE: Final[Mapping[Any, int]] = {
@@ -182,119 +166,133 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
     run: list[TimedCommand] = []
     run_ids: set[str] = set()
     run_key: tuple[Any, ...] = ()
-    for timed_command in timed:
-        command = timed_command.command
+    for each in timed:
+        command = each.command
         limit = _ROWS_AT_ONCE.get(type(command), 1)
         has_own_id = isinstance(command, Relate) and command.id is not None
         key = (type(command), command.graph_key, command.citizen_id, has_own_id)
-        named = atomic.name_command(command)
         # A change is always alone in its run and needs none.
-        ids = set() if isinstance(command, ChangeCommand) else {f"id {named.record_id}"}
+        is_change = isinstance(command, ChangeCommand)
+        ids = set() if is_change else {f"id {command_rows.identity(command, each.command_id)}"}
         if not parts:
-            ids.add(f"command {named.command_id}")
+            ids.add(f"command {each.command_id}")
         if run and (key != run_key or len(run) >= limit or ids & run_ids):
             yield run
             run, run_ids = [], set()
         run_key = key
-        run.append(timed_command)
+        run.append(each)
         run_ids |= ids
     if run:
         yield run
 
 
-async def _cut_at_rewrites(run: Run, to: Destination) -> list[Run]:
-    """The run, cut so that each memory whose id is stored is written alone, in its turn, unless it is repeated.
-
-    What is written together has its transaction times before it shows that one of it has to be decided alone.
-    """
-    ids = [command.id for command, _ in run if command.id is not None]
-    if to.whole is not None or len(run) == 1 or not ids:
-        return [run]
-    stored = await reader.read_fingerprints(to.graph, ids)
-    if not stored:
-        return [run]
-    as_written = await reader.read_as_written(to.graph, list(stored))
-    cuts = [0, len(run)]
-    for position, (command, now) in enumerate(run):
-        if command.id not in stored:
-            continue
-        mark, valid = as_written.get(command.id, (None, None))
-        own = Period(records.instant(command.valid_at, now), records.instant(command.invalid_at, END_OF_TIME))
-        if mark != records.fingerprint(command) or valid is None or not valid.overlaps(own):
-            cuts += [position, position + 1]
-    return [run[start:end] for start, end in pairwise(sorted(cuts)) if end > start]
+async def _apply_run(run: Run, deps: Deps, whole: str | None) -> list[WriteReceipt]:
+    first, _, now = run[0]
+    graph = graph_name(first.graph_key, first.citizen_id)
+    to = Destination(deps.graph(graph), deps, whole)
+    if isinstance(first, Remember):
+        await deps.graphs.for_writing(graph, now)
+        return await _remember(run, to)
+    if not await deps.graphs.for_reading(graph):
+        return [command_rows.refuse_without_graph(NamedCommand(*each[:2])) for each in run]
+    if isinstance(first, Relate):
+        return await _relate(run, to)
+    receipt = await atomic.apply_one(first, deps, now)
+    return await thread_closing.reopen_retracted([first], [receipt], deps, now)
 
 
 async def _remember(run: Run, to: Destination) -> list[WriteReceipt]:
+    """Write new memories in their order: together, or alone what is to be decided by what is stored of it.
+
+    Of a command that only repeats the text of a memory nothing is written but its receipt.
+    """
+    if to.whole is not None:
+        return await _store(run, to)
     answers: list[WriteReceipt] = []
-    while run:
-        commands = [command for command, _ in run]
-        repeated = {} if to.whole is not None else await atomic.find_repeated(to.graph, commands, run[0].now)
-        # A command that takes over what it repeats is applied alone, and what is repeated by those after it is
-        # read again: they must see the higher source.
-        end = len(run)
-        for position, record in repeated.items():
-            if restatements.raises_source(commands[position], record):
-                end = min(end, position)
-        only_repeat = {position: record for position, record in repeated.items() if position < end}
-        recognised = await _recognise(commands, only_repeat, to.graph)
-        new = [run[position] for position in range(end) if position not in recognised]
-        written = iter(await _store(new, to) if new else ())
-        answers += [recognised[position] if position in recognised else next(written) for position in range(end)]
-        if end < len(run):
-            answers.append(await atomic.apply_one(commands[end], to.deps, run[end].now))
-        run = run[end + 1 :]
+    alone = await _find_rewrites(run, to.graph)
+    for _, part in groupby(run, lambda each: each.command_id in alone and each.command_id):
+        run = list(part)
+        while run:
+            repeated = await atomic.find_repeated(to.graph, [each.command for each in run], run[0].now)
+            # A command that takes over what it repeats is applied by itself, and what is repeated by those after
+            # it is read again: they must see the higher source.
+            end = len(run)
+            for place, record in repeated.items():
+                if restatements.raises_source(run[place].command, record):
+                    end = min(end, place)
+            recognised = await _recognise(run[:end], repeated, to.graph)
+            new = [each for place, each in enumerate(run[:end]) if place not in recognised]
+            written = iter(await _store(new, to) if new else ())
+            answers += [recognised[place] if place in recognised else next(written) for place in range(end)]
+            if end < len(run):
+                answers.append(await atomic.apply_one(run[end].command, to.deps, run[end].now))
+            run = run[end + 1 :]
     return answers
 
 
-async def _recognise(
-    commands: Sequence[Remember], repeated: Mapping[int, Record], graph: Graph
-) -> dict[int, WriteReceipt]:
-    """The receipts of the commands that only repeat a memory, by position in `commands`.
+async def _find_rewrites(run: Run, graph: Graph) -> set[str]:
+    """The ids of the commands whose memory is stored and is not just repeated: each is written alone.
+
+    What is written together has its transaction times before it shows that one of it has to be decided alone.
+    """
+    ids = [each.command.id for each in run if each.command.id is not None]
+    if len(run) == 1 or not ids:
+        return set()
+    stored = await reader.read_fingerprints(graph, ids)
+    as_written = await reader.read_as_written(graph, list(stored)) if stored else {}
+    rewrites = set()
+    for command, command_id, now in run:
+        mark, valid = as_written.get(command.id, (None, None))
+        own = Period(records.instant(command.valid_at, now), records.instant(command.invalid_at, END_OF_TIME))
+        is_repeat = mark == records.fingerprint(command) and valid is not None and valid.overlaps(own)
+        if command.id in stored and not is_repeat:
+            rewrites.add(command_id)
+    return rewrites
+
+
+async def _recognise(run: Run, repeated: Mapping[int, Record], graph: Graph) -> dict[int, WriteReceipt]:
+    """The receipts of the commands that only repeat a memory, by position in the run.
 
     Stores the receipts of commands with an id. Leaves out a command that was applied before: it has a receipt.
     """
-    if not repeated:
+    here = {place: record for place, record in repeated.items() if place < len(run)}
+    if not here:
         return {}
-    sent_ids = [commands[position].command_id for position in repeated]
-    applied = await reader.receipts(graph, [command_id for command_id in sent_ids if command_id is not None])
-    receipt_rows: dict[int, dict[str, Any]] = {}
-    for position, record in repeated.items():
-        if commands[position].command_id not in applied:
-            command = commands[position]
-            command_id = atomic.name_command(command).command_id
+    sent = {run[place].command.command_id for place in here} - {None}
+    applied = await reader.receipts(graph, sorted(sent))
+    rows: dict[int, dict[str, Any]] = {}
+    for place, record in here.items():
+        command, command_id, _ = run[place]
+        if command_id not in applied:
             warning = restatements.repeated_warning(record)
-            receipt_rows[position] = receipts.recognised_row(command, command_id, record, warning)
-    to_store = [row for position, row in receipt_rows.items() if commands[position].command_id is not None]
+            rows[place] = receipts.recognised_row(command, command_id, record, warning)
+    to_store = [row for row in rows.values() if row["command_id"] in sent]
     stored = await writer.store_receipts(graph, to_store) if to_store else {}
     recognised: dict[int, WriteReceipt] = {}
-    for position, row in receipt_rows.items():
-        command = commands[position]
+    for place, row in rows.items():
+        command, command_id, _ = run[place]
         try:
-            if command.command_id is None:
-                recognised[position] = receipts.rebuild_from_row(row, command.graph_key)
+            if command_id in stored:
+                recognised[place] = receipts.repeat_receipt(command, stored[command_id])
             else:
-                recognised[position] = receipts.repeat_receipt(command, stored[command.command_id])
+                recognised[place] = receipts.rebuild_from_row(row, command.graph_key)
         except Refusal as refusal:  # a command with other content was sent under this id at the same time
-            command_id = row["command_id"]
-            recognised[position] = receipts.refuse(command, refusal, command_id=command_id, record_id=None)
+            recognised[place] = receipts.refuse(command, refusal, command_id=command_id, record_id=None)
     return recognised
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
-    commands = [timed.command for timed in run]
+    commands = [each.command for each in run]
     appraised = await appraise_commands(commands, to.deps)
     rows = await beside_loop(
         commands, lambda: list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
     )
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
-    stored = zip(run, rows, appraised.appraisals, outcomes, strict=True)
-    told = [
-        thread_closing.Told(timed.command, row, appraisal)
-        for timed, row, appraisal, outcome in stored
-        if outcome.new
-    ]
+    told: dict[int, thread_closing.StoredTelling] = {}
+    for place, written in enumerate(zip(commands, rows, appraised.appraisals, strict=True)):
+        if outcomes[place].new:
+            told[place] = thread_closing.StoredTelling(*written)
     late: list[tuple[int, str]] = [*appraised.notes.items()]
     try:
         await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
@@ -302,66 +300,50 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
         note = f"{LEFT_OUT}: passages, because {error.detail}; `validate --fix passages_missing` adds them"
         late += [(place, note) for place, row in enumerate(rows) if row["passages"] is not None]
     try:
-        await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
+        await thread_closing.close_threads(list(told.values()), to.graph, to.deps, run[0].now)
     except Unavailable as error:
         note = f"{LEFT_OUT}: what it solves of what was open, because {error.detail}; `resolve` says it"
-        ends = {
-            each.row["id"]
-            for each in told
-            if thread_closing.tells_end(appraised_rows.text_of(each.row), each.appraisal)
-        }
-        late += [(place, note) for place, row in enumerate(rows) if row["id"] in ends]
-    answers = [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
+        for place, each in told.items():
+            if thread_closing.tells_end(appraised_rows.text_of(each.row), each.appraisal):
+                late.append((place, note))
+    answers = [await _receipt(*each, to) for each in zip(run, rows, outcomes, strict=True)]
     for place, note in late:
         answers[place] = receipts.with_note(answers[place], note)
     return answers
 
 
+async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
+    vectors = await deps.embedder.embed_texts(list(map(records.embedded_text, rows)))
+    for row, vector in zip(rows, vectors, strict=True):
+        row["embedding"] = vector or None
+
+
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:
-    rows = await _inherit(run, _new_rows(run), to)
+    rows = _new_rows(run)
+    # Links that the service made have the feelings, energy and state of their ends.
+    made = [row for each, row in zip(run, rows, strict=True) if each.command.inferred]
+    if made:
+        ends = {row[end] for row in made for end in ("source_id", "target_id")}
+        felt = await reader.read_felt(to.graph, sorted(ends))
+        for row in made:
+            row |= command_rows.inherit(row, [felt.get(row[end], {}) for end in ("source_id", "target_id")])
     outcomes = await writer.relate(to.graph, _batch(run, rows, to.whole))
     return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
 
 
-async def _inherit(run: Run, rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
-    """The rows; those of links that the service made have the feelings, energy and state of their ends."""
-    made = [position for position, timed in enumerate(run) if timed.command.inferred]
-    ends = {position: (rows[position]["source_id"], rows[position]["target_id"]) for position in made}
-    if not ends:
-        return rows
-    ids = sorted(set(chain.from_iterable(ends.values())))
-    felt = await reader.read_felt(to.graph, ids)
-    inherited = {
-        position: command_rows.inherit(rows[position], [felt.get(source, {}), felt.get(target, {})])
-        for position, (source, target) in ends.items()
-    }
-    return [inherited.get(position, row) for position, row in enumerate(rows)]
-
-
 def _new_rows(run: Run) -> list[dict[str, Any]]:
-    return [
-        command_rows.new_row(command, atomic.name_command(command).command_id, sent_at) for command, sent_at in run
-    ]
+    return [command_rows.new_row(*each) for each in run]
 
 
-def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.RowBatch:
+def _batch(run: Run, rows: Sequence[dict[str, Any]], whole: str | None) -> writer.RowBatch:
     start = run[0].now
-    nths = [timed.now - start for timed in run]
+    nths = [each.now - start for each in run]
     if whole is not None:
         parts = command_rows.without_receipts(rows, nths)
         ids = dict.fromkeys(row["command_id"] for row in rows) if whole else ()
         return writer.RowBatch(parts, start, [{"command_id": each, "command": "ingest"} for each in ids])
-    with_receipts = [
-        command_rows.with_receipt(timed.command, row, nth) for timed, row, nth in zip(run, rows, nths, strict=True)
-    ]
-    return writer.RowBatch(with_receipts, start)
-
-
-async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
-    """Set the embedding of each row."""
-    vectors = await deps.embedder.embed_texts(list(map(records.embedded_text, rows)))
-    for row, vector in zip(rows, vectors, strict=True):
-        row["embedding"] = vector or None
+    commands = [each.command for each in run]
+    return writer.RowBatch(list(map(command_rows.with_receipt, commands, rows, nths)), start)
 
 
 async def _receipt(timed: TimedCommand, row: Row, outcome: RowOutcome, to: Destination) -> WriteReceipt:

@@ -14,15 +14,14 @@ from typing import Final, NamedTuple
 
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import send
-from orchestration.assembly.sent_again import FadingStream, SentStream, as_sent
+from orchestration.assembly.sent_form import FadingStream, SentStream, as_sent
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.mind.stream_notes import name_weights
 from orchestration.question.reading import Question, read_question
-from orchestration.ranking.learned import Learned
-from orchestration.stream_completion import fitted
+from orchestration.stream_completion import Asking, fitted
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import RetrievalIntention, find_zone
 from schemas.stream import ConsciousnessStream
@@ -44,7 +43,7 @@ _STREAM_BYTES, _MEMORY_BYTES, _LINK_BYTES = 20_000, 5_000, 6_000
 _BYTES_OF_CHARACTER: Final = 2
 
 
-class Place(NamedTuple):
+class StreamPlace(NamedTuple):
     """Where the stream of a question is kept. `states`: of the graphs that it asked, as it found them.
 
     `failures`: of the connection, and `forgotten`: of what it keeps, when the question began.
@@ -56,7 +55,7 @@ class Place(NamedTuple):
     forgotten: int
 
 
-class Shown:
+class StreamForm:
     """A kept stream as it is shown in one form, fitted, and as it was sent, once it was."""
 
     __slots__ = ("_body", "_sent", "stream")
@@ -88,15 +87,17 @@ class KeptStream:
     What is kept never changes; only how far its energy has faded, and that is made anew for each question.
     """
 
-    __slots__ = ("_faded", "_fading", "_own_size", "_shown", "at", "found", "learned", "stream", "until")
+    __slots__ = ("_faded", "_fading", "_own_size", "_shown", "at", "found", "stream", "until")
 
-    def __init__(self, stream: ConsciousnessStream, found: Recall, learned: Learned, at: Instant) -> None:
-        self.stream, self.found, self.learned, self.at = stream, found, learned, at
+    def __init__(self, stream: ConsciousnessStream, found: Recall, at: Instant) -> None:
+        self.stream, self.found, self.at = stream, found, at
         self.until: Instant | None = None
-        self._own_size = _size(stream)
+        memories = {id(memory): len(memory.description) for memory in all_memories(stream)}
+        text, links = _BYTES_OF_CHARACTER * sum(memories.values()), len(list(all_links(stream)))
+        self._own_size = _STREAM_BYTES + len(memories) * _MEMORY_BYTES + links * _LINK_BYTES + text
         self._fading: FadingStream | None = None
         self._faded = stream
-        self._shown: dict[Hashable, Shown] = {}
+        self._shown: dict[Hashable, StreamForm] = {}
 
     @property
     def size(self) -> int:
@@ -122,7 +123,7 @@ class KeptStream:
 
     def shown(
         self, told: ConsciousnessStream, asked: RetrievalIntention, *, answer: ConsciousnessStream | None = None
-    ) -> Shown:
+    ) -> StreamForm:
         """The stream fitted into what was asked for. `told`: with what it tells of the citizen itself.
 
         `answer`: the fitted stream, where it was just made.
@@ -132,7 +133,7 @@ class KeptStream:
         if shown is None:
             while len(self._shown) >= MOST_WAYS:
                 del self._shown[next(iter(self._shown))]
-            shown = self._shown[way] = Shown(fitted(told, asked) if answer is None else answer)
+            shown = self._shown[way] = StreamForm(fitted(told, asked) if answer is None else answer)
         return shown
 
     def recalled(self, view: View) -> Recall:
@@ -146,9 +147,9 @@ class Retrieved(NamedTuple):
     """A stream; where it is kept, also its place, and how it is shown. `was_kept`: since an earlier question."""
 
     stream: ConsciousnessStream
-    place: Place | None = None
+    place: StreamPlace | None = None
     kept: KeptStream | None = None
-    shown: Shown | None = None
+    shown: StreamForm | None = None
     was_kept: bool = False
 
     def send(self, asked: RetrievalIntention, deps: Deps) -> bytes:
@@ -163,37 +164,31 @@ class Retrieved(NamedTuple):
         return body
 
 
-def find_place(
-    intention: RetrievalIntention, question: Question, view: View, deps: Deps, *, learned: Learned
-) -> Place | None:
+def find_place(asking: Asking[RetrievalIntention], question: Question) -> StreamPlace | None:
     """Where the stream of this question is kept; None where none may be.
 
     None for the past, for a question about a time as seen from now, for what chance or a model decides, and where
     the stream changes the energy of the citizen: it would be another state at once.
     """
+    intention, view, deps, learned = asking.request, asking.view, asking.deps, asking.learned
     answers, model = deps.connection.answers, deps.language_model
     decided = intention.plurality is not None or intention.rerank in _BY_MODEL
     asks_model = model is not None and model.question_seconds > 0
     current = intention.temporal_mode is TemporalMode.CURRENT and view.recall is None
-    states = _states(view)
-    if not answers.most_bytes or decided or asks_model or not current or intention.apply_feedback or not states:
+    states: States = {
+        target.graph.name: AskedState(target.reads.state, target.past)
+        for target in view.targets.values()
+        if target.reads.state is not None
+    }
+    all_said = states and len(states) == len(view.targets)
+    if not answers.most_bytes or decided or asks_model or not current or intention.apply_feedback or not all_said:
         return None
     elsewhen = (to_datetime(view.now) + _FAR_OFF).astimezone(find_zone(intention.time_zone))
     if question.periods and question != read_question(intention.query_text, elsewhen):
         return None
     asked = (intention.model_dump_json(exclude=MADE_ANEW), intention.notes, question)
     ranked = (name_weights(deps, learned), learned.notes, deps.half_lives, deps.embedder.model)
-    return Place((asked, ranked, tuple(view.targets)), states, deps.connection.failures, answers.forgotten)
-
-
-def _states(view: View) -> dict[str, AskedState]:
-    """By the name of each graph; empty where one of them did not say."""
-    states = {
-        target.graph.name: AskedState(target.reads.state, target.past)
-        for target in view.targets.values()
-        if target.reads.state is not None
-    }
-    return states if len(states) == len(view.targets) else {}
+    return StreamPlace((asked, ranked, tuple(view.targets)), states, deps.connection.failures, answers.forgotten)
 
 
 async def holds(kept: KeptStream, view: View, deps: Deps) -> bool:
@@ -222,19 +217,12 @@ async def still_in(view: View) -> bool:
 
 
 def keep_stream(
-    place: Place, kept: KeptStream, answer: ConsciousnessStream, asked: RetrievalIntention, *, deps: Deps
+    place: StreamPlace, kept: KeptStream, answer: ConsciousnessStream, asking: Asking[RetrievalIntention]
 ) -> Retrieved:
     """The answer. Its stream is kept unless something of it was missing, or forgotten since the question began."""
-    answers, stream = deps.connection.answers, kept.stream
+    connection, stream = asking.deps.connection, kept.stream
     missing = any(part.query != "fields" for part in stream.degraded) or stream.model_calls
-    if missing or deps.connection.failures != place.failures or answers.forgotten != place.forgotten:
+    if missing or connection.failures != place.failures or connection.answers.forgotten != place.forgotten:
         return Retrieved(answer)
-    answers.keep(place.question, place.states, kept, kept.size)
-    return Retrieved(answer, place, kept, kept.shown(answer, asked, answer=answer))
-
-
-def _size(stream: ConsciousnessStream) -> int:
-    memories = {id(memory): len(memory.description) for memory in all_memories(stream)}
-    links = sum(1 for _ in all_links(stream))
-    text = _BYTES_OF_CHARACTER * sum(memories.values())
-    return _STREAM_BYTES + len(memories) * _MEMORY_BYTES + links * _LINK_BYTES + text
+    connection.answers.keep(place.question, place.states, kept, kept.size)
+    return Retrieved(answer, place, kept, kept.shown(answer, asking.request, answer=answer))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from orchestration.mind.decay import FOR_DECAY, NO_DECAY, Decay
+from orchestration.mind.energy import FOR_DECAY, NO_DECAY, Decay
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of, memory_column
 from orchestration.ranking.consciousness_score import Score

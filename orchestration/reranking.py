@@ -30,7 +30,7 @@ from orchestration.ranking.relevance import lexical_text
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.intention import Rerank
 from schemas.language_model import ModelCall
-from substrate.inference.language.model import Message, ModelRequest
+from substrate.inference.language import Message, ModelRequest
 from substrate.language.text import stems
 
 RERANKED: Final = 30
@@ -58,7 +58,7 @@ class Reranking(NamedTuple):
 class ModelOrder(BaseModel):
     """The answer of the model: numbers from 1, the most helpful first."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     order: Annotated[list[int], Field(max_length=200)]
 
@@ -70,7 +70,7 @@ class Order(NamedTuple):
     call: ModelCall | None = None
 
 
-class Reranked(NamedTuple):
+class RerankItem(NamedTuple):
     """What is reordered: the text for a model, its stems, its total score, and its value in each channel."""
 
     text: str
@@ -93,7 +93,7 @@ async def rerank(
     return Reranking(replace(activation, order=order), () if call is None else (call,))
 
 
-async def order_items(items: Sequence[Reranked], deps: Deps, *, method: Rerank, text: str) -> Order:
+async def order_items(items: Sequence[RerankItem], deps: Deps, *, method: Rerank, text: str) -> Order:
     """The order of the items by the method, for the question `text`. Raises as `rerank`."""
     if method == "mmr":
         return Order(order_by_mmr(items))
@@ -105,10 +105,10 @@ async def order_items(items: Sequence[Reranked], deps: Deps, *, method: Rerank, 
     return await ask(text, [item.text for item in items], deps)
 
 
-def _reranked(score: Score, memory: Candidate, activation: Activation) -> Reranked:
+def _reranked(score: Score, memory: Candidate, activation: Activation) -> RerankItem:
     text, speaker = lexical_text(memory), memory.get("speaker")
     shown = f"{speaker}: {text}" if speaker else text
-    return Reranked(shown, stems(text), score.total, activation.parts.get(score.key, {}))
+    return RerankItem(shown, stems(text), score.total, activation.parts.get(score.key, {}))
 
 
 def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
@@ -118,7 +118,7 @@ def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
     return [items[position] for position in dict.fromkeys((*first, *all_positions))]
 
 
-def order_by_mmr(items: Sequence[Reranked]) -> list[int]:
+def order_by_mmr(items: Sequence[RerankItem]) -> list[int]:
     """Positions in order of maximal marginal relevance with λ = 0.7.
 
     Relevance is the total score divided by the greatest; similarity is the Jaccard coefficient of the stems.
@@ -132,7 +132,7 @@ def order_by_mmr(items: Sequence[Reranked]) -> list[int]:
     return list(maximal_marginal_relevance(relevance, similarity, 1 - RELEVANCE_SHARE))
 
 
-def order_by_rrf(items: Sequence[Reranked]) -> list[int]:
+def order_by_rrf(items: Sequence[RerankItem]) -> list[int]:
     """Positions in order of reciprocal rank fusion of the channels: only ranks count, not the channel weights.
 
     A memory has a rank only in channels that give it more than 0. Equal memories keep their order.
@@ -142,7 +142,7 @@ def order_by_rrf(items: Sequence[Reranked]) -> list[int]:
     return sorted(range(len(items)), key=lambda position: -fused.get(position, 0.0))
 
 
-def _rank_by_channel(items: Sequence[Reranked], channel: str) -> list[int]:
+def _rank_by_channel(items: Sequence[RerankItem], channel: str) -> list[int]:
     values = [item.channels.get(channel, 0.0) for item in items]
     return sorted((place for place, value in enumerate(values) if value > 0.0), key=lambda place: -values[place])
 

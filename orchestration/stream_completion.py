@@ -1,4 +1,7 @@
-"""Adds to a stream what needs I/O: other versions, then path coherence, energy feedback and times."""
+"""The stages that question and waking share: what is asked, and what follows the order of what was found.
+
+The stream is shown, with what only other reads tell; then its paths get their coherence, it is fitted and noted.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +9,37 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
 
-from orchestration.assembly.budget import budget_of, stems_of
+from orchestration.assembly.budget import budget_of, key_of, stems_of
 from orchestration.assembly.fitting import fit
-from orchestration.assembly.stream import select, shown_ids
+from orchestration.assembly.stream import RetrievalReport, StreamAsked, assemble, selected_keys, shown_ids
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
-from orchestration.graph_queries.six_queries import shared_values
 from orchestration.metadata_enrichment import Contests
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.mind.state import felt_state, with_feedback
 from orchestration.mind.stream_notes import note_stream
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
-from orchestration.ranking.candidates import CandidateLink, Candidates, Key, memory_column
+from orchestration.ranking.candidates import CandidateLink, Candidates, Key
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import graph_of
 from schemas.errors import Fault, StoreTimeout
-from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
-from schemas.memory import ConsciousnessRelationship, GraphKey, Level, level_of
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import TraversalPath
+from schemas.intention import RetrievalIntention, StreamRequest
+from schemas.memory import ConsciousnessRelationship, GraphKey, Level
+from schemas.stream import ConsciousnessStream, TraversalPath
 from schemas.temporal import END_OF_TIME, Period, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
+from substrate.store.filters import felt_values
 from substrate.store.reader import RECORDS_OF, VersionRow, read_records
 
 MAX_VERSIONS: Final = 50
@@ -52,21 +54,44 @@ type Pair = tuple[str, str]
 
 
 class StageTimer:
-    """Wall time of each stage, in milliseconds."""
+    """Wall time of each stage, and from the beginning to the end of the last one, in milliseconds."""
 
     def __init__(self) -> None:
         self._last = self._begun = time.perf_counter()
         self.spent: dict[str, float] = {}
+        self.total = 0.0
 
     def end(self, stage: str) -> None:
         """End this stage; the next one begins."""
         now = time.perf_counter()
         self.spent[stage] = round((now - self._last) * 1000, 3)
+        self.total = round((now - self._begun) * 1000, 3)
         self._last = now
 
-    def total(self) -> float:
-        """Milliseconds from the beginning to the end of the last stage."""
-        return round((self._last - self._begun) * 1000, 3)
+
+@dataclass(frozen=True, slots=True)
+class Asking[Request: StreamAsked]:
+    """What is asked of which graphs, and when. `learned`: what the feedback of the citizen teaches."""
+
+    request: Request
+    view: View
+    deps: Deps
+    timer: StageTimer
+    learned: Learned = NOTHING_LEARNED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """What was found, in its order, and what is told beside it. `found`: what it takes to ask the same again.
+
+    `scores`: those of the memories that fit a waking, by which it sorts the graph results of each level.
+    """
+
+    candidates: Candidates
+    activation: Activation
+    report: RetrievalReport
+    found: Recall
+    scores: Mapping[Key, float] | None = None
 
 
 class AddedVersions(NamedTuple):
@@ -78,18 +103,18 @@ class AddedVersions(NamedTuple):
 
 
 async def add_versions(
-    intention: RetrievalIntention, asker: Asker, candidates: Candidates, activation: Activation, *, view: View
+    asking: Asking[RetrievalIntention], asker: Asker, candidates: Candidates, activation: Activation
 ) -> AddedVersions:
     """Add every version of the memories that the stream will show; in `evolution` and `full_history` alone.
 
     A change has two sides, and the question finds only one of them (003, component 2). The added versions have no
     relevance and stand last; `candidates` gains them.
     """
+    intention, view = asking.request, asking.view
     if intention.temporal_mode not in HISTORICAL:
         return AddedVersions(activation)
-    levels, limit = list(dict.fromkeys(map(level_of, intention.graphs))), intention.max_results_per_level
-    selected = select(candidates, activation.order, levels, limit).keys()
-    values = shared_values(intention, view.scope)
+    selected = selected_keys(intention, candidates, activation)
+    values = {**view.scope.bounds(), **felt_values(intention)}
     results = await run_all(version_requests(selected, candidates, view.targets, values))
     notes: list[str] = []
     added: list[Key] = []
@@ -149,12 +174,29 @@ def left_out_notes(graph: GraphKey, records: Sequence[VersionRow]) -> list[str]:
     return [f"{'; '.join(counts)}{others}: the history of a memory has all of them"]
 
 
-async def read_on_mind(
-    intention: RetrievalIntention | StateBasedRetrieval, activation: Activation, view: View
-) -> list[ConsciousnessRelationship]:
-    """The links of the memories in focus, where the stream acts on the energy; none where they come too late."""
-    if not intention.apply_feedback:
-        return []
+async def show(asking: Asking[StreamAsked], ordered: Ordered) -> ConsciousnessStream:
+    """The stream of what was found, whole, with who contests what it shows, and the links that are on the mind.
+
+    Those are read where the stream acts on the energy. What comes too late is left out.
+    """
+    candidates, activation = ordered.candidates, ordered.activation
+    on_mind: list[ConsciousnessRelationship] = []
+    if asking.request.apply_feedback:
+        on_mind = await _read_on_mind(activation, asking.view)
+    contested = await read_contested(asking, candidates, activation)
+    report = replace(ordered.report, on_mind=on_mind, contested=contested)
+    stream = assemble(asking.request, candidates, activation, report)
+    scores = ordered.scores
+    if scores is None:
+        return stream
+    levels = dict(stream.levels)
+    for name, level in levels.items():
+        nodes = sorted(level.graph_results, key=lambda node: -scores.get(key_of(node), -1.0))
+        levels[name] = level.model_copy(update={"graph_results": tuple(nodes)})
+    return stream.model_copy(update={"levels": levels, "state": ordered.found.state})
+
+
+async def _read_on_mind(activation: Activation, view: View) -> list[ConsciousnessRelationship]:
     ids: dict[GraphKey, list[str]] = {}
     for score in activation.order[: consciousness_score.FOCUS]:
         ids.setdefault(score.key[0], []).append(score.key[1])
@@ -167,36 +209,24 @@ async def read_on_mind(
     return list(chain.from_iterable(links))
 
 
-async def read_contested(
-    intention: RetrievalIntention | StateBasedRetrieval,
-    candidates: Candidates,
-    activation: Activation,
-    view: View,
-    *,
-    deps: Deps,
-) -> Contests:
+async def read_contested(asking: Asking[StreamAsked], candidates: Candidates, activation: Activation) -> Contests:
     """Who contests the shared memories that may be shown, in the scope; nobody where a graph answers too late."""
     if all(score.key[0] == Level.N1 for score in activation.order):
         return {}
-    ids = shown_ids(intention, candidates, activation)
-    return await deps.features.read("contested", ids, view) or {}
+    ids = shown_ids(asking.request, candidates, activation)
+    return await asking.deps.features.read("contested", ids, asking.view) or {}
 
 
-async def with_mind(
-    stream: ConsciousnessStream, asked: StreamRequest, view: View, deps: Deps
-) -> ConsciousnessStream:
+async def with_mind(stream: ConsciousnessStream, asking: Asking[StreamAsked]) -> ConsciousnessStream:
     """The stream with the energy of the citizen and its rules, where a text or a section tells them.
 
     What is not read in time is left out.
     """
-    if not tells_mind(asked):
-        return stream
-    parts = asked.parts or ()
-    told = asked.form == "compact"
+    parts, view, deps = asking.request.parts or (), asking.view, asking.deps
     reads: dict[str, Coroutine[Any, Any, Any]] = {}
     if "energy" in parts:
         reads["citizen_energy"] = _energy(stream, view, deps)
-    if told or "rules" in parts:
+    if asking.request.form == "compact" or "rules" in parts:
         reads["rules"] = deps.features.read("rules", stream, view)
     read = dict(zip(reads, await together(*reads.values()), strict=True))
     return stream.model_copy(
@@ -226,64 +256,47 @@ class Completed(NamedTuple):
     found: ConsciousnessStream
 
 
-async def complete(
-    stream: ConsciousnessStream,
-    intention: RetrievalIntention | StateBasedRetrieval,
-    view: View,
-    deps: Deps,
-    *,
-    timer: StageTimer,
-    found: Recall,
-    learned: Learned = NOTHING_LEARNED,
-    links: Collection[CandidateLink] = (),
-) -> Completed:
+async def complete(asking: Asking[StreamAsked], ordered: Ordered, stream: ConsciousnessStream) -> Completed:
     """The stream with the coherence of its paths, its id, energy feedback if asked for, and its times (003, 4).
 
-    What was asked, `found` and shown is noted. `learned`: what ranked it beside the weights of the channels.
-    Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
-    `links`: all that were found; other questions may lead over them.
+    What was asked, found and shown is noted. Feedback starts from the energy of the request, or from the stored
+    energy of the citizen when it has none.
     """
-    if tells_mind(intention):
-        coherent, told = await together(
-            add_coherence(stream, view, links), with_mind(stream, intention, view, deps)
-        )
+    await let_others_run()
+    asking.timer.end("assembly")
+    links = ordered.candidates.links.values()
+    if tells_mind(asking.request):
+        coherent, told = await together(add_coherence(stream, asking.view, links), with_mind(stream, asking))
         stream = told.model_copy(update={"traversal_graph": coherent.traversal_graph})
     else:
-        stream = coherent = await add_coherence(stream, view, links)
-    stream = fitted(stream, intention)
-    answer = await finish(stream, intention, view, deps, timer=timer, found=found, learned=learned)
+        stream = coherent = await add_coherence(stream, asking.view, links)
+    answer = await finish(fitted(stream, asking.request), asking, ordered.found)
     return Completed(answer, coherent)
 
 
-def fitted(stream: ConsciousnessStream, asked: RetrievalIntention | StateBasedRetrieval) -> ConsciousnessStream:
+def fitted(stream: ConsciousnessStream, asked: StreamAsked) -> ConsciousnessStream:
     """The stream in the form and within the tokens that were asked for."""
     said = asked.query_text if isinstance(asked, RetrievalIntention) else asked.current_goal or ""
     return fit(stream, asked.form, budget_of(asked), parts=asked.parts, words=stems_of(said))
 
 
-async def finish(
-    stream: ConsciousnessStream,
-    intention: RetrievalIntention | StateBasedRetrieval,
-    view: View,
-    deps: Deps,
-    *,
-    timer: StageTimer,
-    found: Recall,
-    learned: Learned = NOTHING_LEARNED,
-) -> ConsciousnessStream:
+async def finish(stream: ConsciousnessStream, asking: Asking[StreamAsked], found: Recall) -> ConsciousnessStream:
     """The fitted stream with its id, energy feedback if asked for, and its times; see `complete`."""
+    view, deps, timer = asking.view, asking.deps, asking.timer
     if view.recall is None:
-        stream = note_stream(stream, intention, view, deps, found=found, learned=learned)
-        if intention.apply_feedback:
-            stream = await with_feedback(stream, intention.current_energy, deps, view.now)
+        stream = note_stream(stream, asking.request, view, deps, found=found, learned=asking.learned)
+        if asking.request.apply_feedback:
+            stream = await with_feedback(stream, asking.request.current_energy, deps, view.now)
     timer.end("completion")
-    return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
+    return stream.model_copy(update={"retrieval_latency_ms": timer.total, "stage_ms": timer.spent})
 
 
 def known_scope(view: View, candidates: Candidates) -> Scope:
     """What the stream saw, as of the last change that it knew: what was written meanwhile may be among it."""
     valid, known = view.scope
-    known_at = max([view.now, *map(int, memory_column(candidates.memories.values(), "created_at"))])
+    known_at = view.now
+    for memory in candidates.memories.values():
+        known_at = max(known_at, int(memory.get("created_at")))
     return Scope(valid, Period(min(known.start, known_at), min(known.end, known_at + 1)))
 
 

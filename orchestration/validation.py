@@ -9,13 +9,17 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from orchestration.traversal.graph import NOTHING_KEPT, KeptValues
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, ResolutionState, Source
-from schemas.validation import (
+from schemas.memory import (
     CONDITIONAL,
     IMPORTANT,
     REQUIRED,
+    ConsciousnessNode,
+    ConsciousnessRelationship,
     Grade,
+    GraphKey,
     MetadataValidationReport,
+    ResolutionState,
+    Source,
     ValidationResult,
 )
 
@@ -122,7 +126,7 @@ def completeness(data: Mapping[str, Any], possible: Sequence[str] = tuple(_CHECK
 _NODE_FIELDS: Final = tuple(name for name in _CHECKS if name in ConsciousnessNode.model_fields)
 
 
-class Given(NamedTuple):
+class GivenMetadata(NamedTuple):
     """What a writer gave of the metadata of a record.
 
     `share`: of the fields that it can have, in [0, 1]; `inferred`: the fields that the service filled.
@@ -132,14 +136,14 @@ class Given(NamedTuple):
     inferred: tuple[str, ...] = ()
 
 
-def given_of_memory(data: Mapping[str, Any]) -> Given:
+def given_of_memory(data: Mapping[str, Any]) -> GivenMetadata:
     """What was given of a memory's own metadata; `unset` of the data names the fields that were not."""
-    return _given(data, _NODE_FIELDS)
+    return _given_metadata(data, _NODE_FIELDS)
 
 
-def given_of_link(data: Mapping[str, Any]) -> Given:
+def given_of_link(data: Mapping[str, Any]) -> GivenMetadata:
     """What was given of a link's metadata: nothing of one that the service made, whose goal is its own."""
-    given = _given(data, tuple(_CHECKS))
+    given = _given_metadata(data, tuple(_CHECKS))
     is_made = data.get("source") in _MADE_BY or "goal" in given.inferred
     return given._replace(share=0.0) if is_made else given
 
@@ -147,35 +151,35 @@ def given_of_link(data: Mapping[str, Any]) -> Given:
 _MADE_BY: Final = (Source.INGESTION, Source.UPKEEP)
 
 
-def _given(data: Mapping[str, Any], possible: Sequence[str]) -> Given:
+def _given_metadata(data: Mapping[str, Any], possible: Sequence[str]) -> GivenMetadata:
     unset = data.get("unset") or ()
     names = unset.split(",") if isinstance(unset, str) else unset
     present = [name for name in possible if data.get(name) is not None]
     inferred = tuple(name for name in present if name in names)
-    return Given((len(present) - len(inferred)) / len(possible), inferred)
+    return GivenMetadata((len(present) - len(inferred)) / len(possible), inferred)
 
 
-class Judged(NamedTuple):
+class MetadataJudgement(NamedTuple):
     """What the metadata of one record tell by themselves: how it was validated, and what a writer gave."""
 
     valid: bool
     warned: bool
     completeness: float
-    given: Given
+    given: GivenMetadata
 
 
-def judge_memory(node: ConsciousnessNode) -> Judged:
+def judge_memory(node: ConsciousnessNode) -> MetadataJudgement:
     """The judgement of a memory without its links; it follows from the record alone."""
     return _judged(validate_node(node), given_of_memory(vars(node)))
 
 
-def judge_link(link: ConsciousnessRelationship) -> Judged:
+def judge_link(link: ConsciousnessRelationship) -> MetadataJudgement:
     """The judgement of a link; it follows from the record alone."""
     return _judged(validate_consciousness_link(vars(link)), given_of_link(vars(link)))
 
 
-def _judged(result: ValidationResult, given: Given) -> Judged:
-    return Judged(result.valid, bool(result.warnings), result.metadata_completeness, given)
+def _judged(result: ValidationResult, given: GivenMetadata) -> MetadataJudgement:
+    return MetadataJudgement(result.valid, bool(result.warnings), result.metadata_completeness, given)
 
 
 class Verdict(NamedTuple):
@@ -188,7 +192,7 @@ class Verdict(NamedTuple):
 
 type RecordKey = tuple[GraphKey, str, int]
 """A memory record: level, id, version."""
-type _LinksOf = Mapping[tuple[GraphKey, str], Sequence[Judged]]
+type _LinksOf = Mapping[tuple[GraphKey, str], Sequence[MetadataJudgement]]
 
 
 def memory_verdicts(
@@ -207,14 +211,16 @@ def memory_verdicts(
     return {key: _verdict(own, of_links.get(key[:2], ())) for key, own in _judge_memories(nodes, kept).items()}
 
 
-def _judge_memories(nodes: Iterable[ConsciousnessNode], kept: KeptValues) -> dict[RecordKey, Judged]:
+def _judge_memories(nodes: Iterable[ConsciousnessNode], kept: KeptValues) -> dict[RecordKey, MetadataJudgement]:
     return {(node.graph_key, node.node_id, node.version): kept.of("judged", node, judge_memory) for node in nodes}
 
 
-def _judge_links(links: Iterable[ConsciousnessRelationship], kept: KeptValues) -> tuple[_LinksOf, list[Judged]]:
+def _judge_links(
+    links: Iterable[ConsciousnessRelationship], kept: KeptValues
+) -> tuple[_LinksOf, list[MetadataJudgement]]:
     """The links of each memory, a loop once, and all of them."""
-    of_links: dict[tuple[GraphKey, str], list[Judged]] = {}
-    every: list[Judged] = []
+    of_links: dict[tuple[GraphKey, str], list[MetadataJudgement]] = {}
+    every: list[MetadataJudgement] = []
     for link in links:
         judged = kept.of("judged", link, judge_link)
         every.append(judged)
@@ -224,7 +230,7 @@ def _judge_links(links: Iterable[ConsciousnessRelationship], kept: KeptValues) -
     return of_links, every
 
 
-def _verdict(own: Judged, links: Sequence[Judged]) -> Verdict:
+def _verdict(own: MetadataJudgement, links: Sequence[MetadataJudgement]) -> Verdict:
     if not links:
         return Verdict(own.valid, own.warned, own.completeness)
     return Verdict(

@@ -163,6 +163,7 @@ Identifier = Annotated[
     AfterValidator(check_identifier),
     _schema_pattern(rf"^[^{_CONTROL}\s|]([^{_CONTROL}\n\r\t|]*[^{_CONTROL}\s|])?$"),
 ]
+RelationType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 Whole = Annotated[int, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]

@@ -33,19 +33,9 @@ type EmotionsMatch = Literal["any", "all"]
 type Form = Literal["full", "compact", "references"]
 """How a stream is sent: as 003 has it, as text, or with each memory and link once."""
 type Part = Literal[
-    "levels",
-    "activation_tiers",
-    "traversal_graph",
-    "energy",
-    "temporal_dissonances",
-    "resolution_patterns",
-    "offers",
-    "rules",
-    "state",
-    "consciousness_summary",
-    "metadata_validation",
-    "timings",
-]
+    "levels", "activation_tiers", "traversal_graph", "energy", "temporal_dissonances", "resolution_patterns",
+    "offers", "rules", "state", "consciousness_summary", "metadata_validation", "timings",
+]  # fmt: skip
 """A section of a stream."""
 Parts = Annotated[tuple[Part, ...], AtMost(24)]
 type Rerank = Literal["mmr", "rrf", "llm", "custom"]

@@ -23,6 +23,12 @@ _SCOPE: Final = (
 )
 
 
+_EXAMPLES: Final = (
+    "citizen:ada:read", "citizen:ada:*", "citizen:*:read", "N2:write", "N2:steward", "collective:atlas:read",
+    "upkeep", "admin",
+)  # fmt: skip
+
+
 def _scope(text: str) -> str:
     if not re.fullmatch(_SCOPE, text):
         raise ValueError(
@@ -40,16 +46,7 @@ Scope = Annotated[
     AfterValidator(_scope),
     Field(
         json_schema_extra={"pattern": _SCOPE},
-        examples=[
-            "citizen:ada:read",
-            "citizen:ada:*",
-            "citizen:*:read",
-            "N2:write",
-            "N2:steward",
-            "collective:atlas:read",
-            "upkeep",
-            "admin",
-        ],
+        examples=[*_EXAMPLES],
     ),
 ]
 """`citizen:ID:ACTION`, `N2:ACTION`, `N3:ACTION`, `collective:ID:ACTION`, `upkeep`, `admin`; a `*` stands for each

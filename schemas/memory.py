@@ -1,4 +1,4 @@
-"""A record of a memory and of a link, with all their metadata (003, component 4)."""
+"""A record of a memory and of a link, with all their metadata (003, components 4 and 6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol
 
 from pydantic import ConfigDict, Field
 
-from schemas.base import Frozen, Sparse
+from schemas.base import Frozen, Sparse, Unit
 
 
 class Level(StrEnum):
@@ -358,15 +358,56 @@ _MOST_UNREADABLE: Final = 100
 
 def describe_unreadable(records: Iterable[ConsciousnessNode | ConsciousnessRelationship]) -> tuple[str, ...]:
     """One line for each record with unreadable fields: at most 100, then how many more there are."""
-    lines = dict.fromkeys(_describe_fields(record) for record in records if record.unreadable)
+    lines: dict[str, None] = {}
+    for each in records:
+        if each.unreadable:
+            subject = f"memory {each.node_id}" if isinstance(each, ConsciousnessNode) else f"link {each.link_id}"
+            fields = ", ".join(each.unreadable)
+            whose = f"{subject} of {each.level}, version {each.version}"
+            lines[f"{whose}: {fields} cannot be shown and was left out; {UNREADABLE_REMEDY}"] = None
     first = tuple(lines)[:_MOST_UNREADABLE]
     return first if len(first) == len(lines) else (*first, f"and {len(lines) - len(first)} more")
 
 
-def _describe_fields(record: ConsciousnessNode | ConsciousnessRelationship) -> str:
-    subject = f"memory {record.node_id}" if isinstance(record, ConsciousnessNode) else f"link {record.link_id}"
-    fields = ", ".join(record.unreadable)
-    return (
-        f"{subject} of {record.level}, version {record.version}: "
-        f"{fields} cannot be shown and was left out; {UNREADABLE_REMEDY}"
-    )
+REQUIRED: Final = (
+    "energy", "confidence", "emotion_vector", "goal", "mindstate", "energy_transfer_coefficient",
+    "resolution_state",
+)  # fmt: skip
+IMPORTANT: Final = ("formation_trigger", "felt_quality", "emotion_description")
+CONDITIONAL: Final = ("body_sensation", "spatial_context", "sensory_details")
+
+
+class ValidationResult(Frozen):
+    """Errors and warnings on metadata, and its completeness in [0, 1]."""
+
+    valid: bool
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    metadata_completeness: Unit
+
+
+Grade = Literal["excellent", "good", "acceptable", "poor"]
+
+
+class MetadataValidationReport(Frozen):
+    """Metadata quality over the memories (and links) of a stream (003, component 6).
+
+    What was given is graded: `average_completeness` and `quality_grade` are of the `graded_memories`, of which a
+    writer gave metadata, in the memory or in one of its links; without any the grade is poor, and `nothing_given`.
+    `inferred_fields`: how many memories and links have each field as the service filled it.
+    """
+
+    total_memories: int = 0
+    fully_valid_memories: int = 0
+    memories_with_warnings: int = 0
+    memories_with_errors: int = 0
+    average_completeness: Unit = 0.0
+    incomplete_memory_ids: tuple[str, ...] = ()
+    quality_grade: Grade = "poor"
+    graded_memories: int = 0
+    inferred_fields: dict[str, int] = Field(default_factory=dict)
+
+    @property
+    def nothing_given(self) -> bool:
+        """Whether there are memories, and all that they have was inferred."""
+        return bool(self.total_memories) and not self.graded_memories and not self.memories_with_errors

@@ -43,7 +43,7 @@ class Standing(NamedTuple):
     scope: Literal["upkeep", "admin"]
 
 
-class Asked(NamedTuple):
+class RequestParts(NamedTuple):
     """The request, which was the body or the query, and the values in the path of the address, by their names."""
 
     request: Any
@@ -56,10 +56,10 @@ class Asked(NamedTuple):
         return named
 
 
-type Needs = Callable[[Asked], Iterable[Need | AsCitizen | Claim | Standing]]
+type Needs = Callable[[RequestParts], Iterable[Need | AsCitizen | Claim | Standing]]
 
 
-def no_needs(_asked: Asked) -> Iterable[Need]:
+def no_needs(_asked: RequestParts) -> Iterable[Need]:
     """What any key may do."""
     return ()
 
@@ -103,7 +103,7 @@ ERASES: Final = May(
 def citizen_may(action: Action, says: str = "", *, also: str = "", source: str = "", narrows: bool = False) -> May:
     """The action on the citizen in the path, else of the request; to write too where its flag `also` is set."""
 
-    def needs(asked: Asked) -> Iterable[Need]:
+    def needs(asked: RequestParts) -> Iterable[Need]:
         yield Need(action, asked.citizen_id)
         if also and getattr(asked.request, also, False):
             yield Need("write", asked.citizen_id)
@@ -114,7 +114,7 @@ def citizen_may(action: Action, says: str = "", *, also: str = "", source: str =
 def graph_may(action: Action, says: str = "", *, upkeep: bool = False, source: str = "") -> May:
     """The action in the graph of the request, and to erase where that is asked; with `upkeep` that scope too."""
 
-    def needs(asked: Asked) -> Iterable[Need]:
+    def needs(asked: RequestParts) -> Iterable[Need]:
         request = asked.request
         yield Need(action, request.citizen_id, request.graph_key)
         if getattr(request, "action", None) == "erase":
@@ -127,7 +127,7 @@ def graph_may(action: Action, says: str = "", *, upkeep: bool = False, source: s
 def record_may(action: Action, says: str = "") -> May:
     """The action on the record whose level stands in the path, of the citizen that the query names, if it does."""
 
-    def needs(asked: Asked) -> Iterable[Need]:
+    def needs(asked: RequestParts) -> Iterable[Need]:
         graph = named_graph(asked.path["level"], asked.request.collective)
         yield Need(action, getattr(asked.request, "citizen_id", None), graph)
 
@@ -152,7 +152,7 @@ class Says(NamedTuple):
 MemoryIdInPath = Annotated[Identifier, Says("Percent-encode special characters; `/` may stay.")]
 
 
-class Called(NamedTuple):
+class Method(NamedTuple):
     """The method of the clients that calls an operation, as far as its address and its request do not say.
 
     It has the operation's name unless it has a `name`, and describes itself by `says`, else by the first paragraph
@@ -199,7 +199,7 @@ class Operation(NamedTuple):
     status: int = 200
     responses: Mapping[int | str, dict[str, Any]] | None = None
     notes: bool = False
-    call: Called = Called()
+    call: Method = Method()
 
     @property
     def method(self) -> str:

@@ -37,19 +37,14 @@ def encode_cursor(*parts: int | str) -> str:
 
 def decode_cursor(cursor: str, *kinds: type) -> tuple[Any, ...]:
     """The parts of a cursor, one of each type in `kinds`. Raises InvalidRequest for any other text."""
+    fault = "cursor: is not the `next` of a page"
     try:
         parts = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        fit = type(parts) is list and list(map(type, parts)) == list(kinds)
+        for part in parts if fit else ():
+            fit &= "\x00" not in part if isinstance(part, str) else -_WHOLE < part <= _WHOLE
+        if not fit:
+            raise ValueError(fault)
     except ValueError as error:
-        raise _no_cursor() from error
-    if type(parts) is not list or list(map(type, parts)) != list(kinds) or not all(map(_fits, parts)):
-        raise _no_cursor()
+        raise InvalidRequest(fault, faults=(fault,)) from error
     return tuple(parts)
-
-
-def _fits(part: int | str) -> bool:
-    return "\x00" not in part if isinstance(part, str) else -_WHOLE < part <= _WHOLE
-
-
-def _no_cursor() -> InvalidRequest:
-    fault = "cursor: is not the `next` of a page"
-    return InvalidRequest(fault, faults=(fault,))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.base import CitizenId, Frozen
-from schemas.commands.base import WriteReceipt
+from schemas.commands import WriteReceipt
 from schemas.language_model import FactsReport
 from schemas.memory import (
     Collective,

@@ -6,16 +6,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 
 from schemas.base import Frozen
 from schemas.intention import Part
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey
-from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, StreamFrame
-from schemas.stream_parts import (
+from schemas.stream import (
+    ActivationTiers,
+    ConsciousnessLevelResults,
+    ConsciousnessStream,
     GraphEdge,
     GraphFigures,
     GraphNode,
+    StreamFrame,
     Tier,
     TraversalGraph,
     activation_score,
@@ -90,8 +93,8 @@ class ReferencedStream(StreamFrame):
     memories: dict[Reference, ConsciousnessNode] = Field(default_factory=dict)
     links: dict[Reference, ConsciousnessRelationship] = Field(default_factory=dict)
     levels: dict[str, LevelReferences] = Field(default_factory=dict)
-    activation_tiers: TierReferences = TierReferences()
-    traversal_graph: GraphReferences = GraphReferences()
+    activation_tiers: TierReferences = TierReferences.model_construct()
+    traversal_graph: GraphReferences = GraphReferences.model_construct()
 
     def expanded(self) -> ConsciousnessStream:
         """The stream with each memory and link wherever it belongs. `model_fields_set` names what was sent."""
@@ -119,7 +122,7 @@ class ReferencedStream(StreamFrame):
 
     def _graph(self, tiers: ActivationTiers) -> TraversalGraph:
         tier_of: dict[tuple[GraphKey, str], Tier] = {}
-        for name, active in _named(tiers):
+        for name, active in _named_memories(tiers):
             for node in active:
                 tier_of.setdefault((node.graph_key, node.node_id), name)
         graph = self.traversal_graph
@@ -136,8 +139,12 @@ SentStream = Annotated[ConsciousnessStream | ReferencedStream, Field(discriminat
 """A stream as it is sent, in any form."""
 
 
-class StreamAnswer(RootModel[SentStream]):
+class StreamAnswer(RootModel[Any]):
     """A stream in any form, as an answer."""
+
+    model_config = ConfigDict(defer_build=True)  # `RootModel[SentStream]` would be built at once
+
+    root: SentStream
 
 
 def as_stream(sent: ConsciousnessStream | ReferencedStream) -> ConsciousnessStream:
@@ -150,7 +157,7 @@ def stream_of(answer: StreamAnswer) -> ConsciousnessStream:
     return as_stream(answer.root)
 
 
-def _named(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
+def _named_memories(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
     yield "focus", tiers.focus
     yield "peripheral", tiers.peripheral
     yield "background", tiers.background
@@ -210,7 +217,7 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
 
     `sections`: which of levels, activation_tiers and traversal_graph are wanted; the others are empty.
     """
-    active = _named(stream.activation_tiers) if "activation_tiers" in sections else ()
+    active = _named_memories(stream.activation_tiers) if "activation_tiers" in sections else ()
     memories: dict[Reference, ConsciousnessNode] = {}
     links: dict[Reference, ConsciousnessRelationship] = {}
 

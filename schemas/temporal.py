@@ -22,6 +22,9 @@ END_OF_TIME: Instant = 2**53 - 1
 BEGINNING_OF_TIME: Instant = -(2**53 - 1)
 """The earliest instant that can be stored: about the year 1684."""
 
+CLOCK_AHEAD: Final = 60_000_000
+"""The clock of a graph may be ahead by this many microseconds: many writes at once move it a little."""
+
 AFTER_ALL: Instant = END_OF_TIME + 1
 """The end of a period that contains every instant, even `END_OF_TIME` itself."""
 

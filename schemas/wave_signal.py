@@ -15,6 +15,7 @@ from schemas.base import (
     Frozen,
     Identifier,
     Name,
+    RelationType,
     Request,
     ShortText,
     Text,
@@ -23,7 +24,6 @@ from schemas.base import (
     rewrite_map_schema,
 )
 from schemas.collectives import AsksGraphs
-from schemas.commands.links import RelationType
 from schemas.intention import ALL_LEVELS, Filtered, Plural, Rerank
 from schemas.language_model import ModelCall
 from schemas.memory import Abstraction, ConsciousnessNode, Level
@@ -228,28 +228,17 @@ class Resonate(WaveSignal, Plural, Filtered, AsksGraphs):
             return self
         if self.id is None:
             raise ValueError("`by: shape` needs the `id` of a memory whose shape is sought")
-        given = {name for name in self.model_fields_set - _OF_A_SHAPE if self._differs(name)}
+        usual = type(self).defaults()
+        given = {name for name in self.model_fields_set - _OF_A_SHAPE if getattr(self, name) != usual[name]}
         if given:
             raise ValueError(f"`by: shape` takes no {', '.join(sorted(given))}: it sends no signal")
         return self
 
-    def _differs(self, name: str) -> bool:
-        return bool(getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True))
-
 
 _OF_A_SHAPE = frozenset(
-    (
-        "citizen_id",
-        "by",
-        "id",
-        "as_of_time",
-        "known_at",
-        "query_levels",
-        "collectives",
-        "max_results_per_level",
-        "filters",
-    )
-)
+    ("citizen_id", "by", "id", "as_of_time", "known_at", "query_levels", "collectives", "max_results_per_level",
+     "filters")
+)  # fmt: skip
 
 
 class SentSignal(Frozen):

@@ -20,8 +20,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from schemas.errors import Fault
-from substrate.inference.minilm.choice import CANDIDATES
 from substrate.inference.minilm.model_file import (
+    CANDIDATES,
     FOLDER,
     PACKAGE,
     TOKENIZER_SHA256,

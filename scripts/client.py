@@ -23,13 +23,17 @@ from typing_extensions import TypeIs
 from api.routes.operations import OPERATIONS
 from schemas.base import Request
 from schemas.field_names import FieldNames
+from schemas.intention import AsOf
 from schemas.memory import Level
 from schemas.operation import Operation
 
 WRITTEN: Final = Path(__file__).parents[1] / "api/client/_calls.py"
+MIXED_IN: Final[tuple[type[Request], ...]] = (AsOf,)
+"""What many requests have without being one."""
 HEAD: Final = '''\
 """The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
-# ruff: noqa: E501
+# ruff: noqa: E501, I001
+# fmt: off
 
 from __future__ import annotations
 
@@ -37,9 +41,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict, Unpack
 
-from api.client.transport import (
-    Sender, SyncSender, block_on, collect_command, collect_fields, pop_level, with_form,
-)
+from api.client.transport import Sender, SyncSender, block_on
+from api.client.transport import collect_command, collect_fields, pop_level, with_form
 '''
 CHECKED: Final = '''
 type Time = datetime | str
@@ -68,7 +71,8 @@ class Imports:
 
     def text(self) -> str:
         """The statements of import."""
-        return "\n".join(f"from {module} import {', '.join(names)}" for module, names in self.names.items())
+        modules = sorted(self.names.items())
+        return "\n".join(f"from {module} import {', '.join(sorted(names))}" for module, names in modules)
 
 
 def type_text(kind: Any, imports: Imports) -> str:
@@ -151,9 +155,10 @@ class Fields:
             if alias.isidentifier() and alias not in ("from", "to"):
                 entries[alias] = entries[field]
         own, bases = dict(entries), []
-        for base in self._bases(model):
+        for base in (*self._bases(model), *(self.of(each) for each in MIXED_IN if each is not model)):
             inherited = self.entries[base]
-            if inherited.items() <= entries.items():
+            rest = own if base in map(self.names.get, MIXED_IN) else entries
+            if inherited.items() <= rest.items():
                 bases.append(base)
                 own = {field: kind for field, kind in own.items() if field not in inherited}
         if not own and len(bases) == 1:
@@ -274,7 +279,7 @@ class Method:
         lines.append(f"return {answer}")
         head = f"async def {method_name(operation)}({', '.join(('self', *self.parameters))}) -> {returned}:"
         says = called.says or operation.description.partition("\n\n")[0]
-        says = says.replace("\n", "\n        ") + ("\n        " if "\n" in says else "")
+        says = re.sub(r"\n(?=.)", "\n        ", says) + ("\n        " if "\n" in says else "")
         return "\n        ".join((f"    {head}", f'"""{says}"""', *lines))
 
 
@@ -308,8 +313,8 @@ def module(operations: Iterable[Operation]) -> str:
     parts = [
         HEAD + imports.text(),
         CHECKED + "".join(f"type {name} = {kind}\n" for name, kind in imports.choices.items()),
-        "# fmt: off\n" + "\n\n".join(fields.texts) + "\n# fmt: on",
-        'class Calls(Sender):\n    """A method for each operation."""\n\n' + "\n\n".join(methods),
+        "\n\n".join(fields.texts),
+        'class Calls(Sender):\n    """A method for each operation."""\n\n' + "\n\n".join(methods) + "\n# fmt: on",
         'class SyncCalls(SyncSender):\n    """The same methods; each waits for its answer."""\n\n'
         + "\n".join(blocking),
     ]
@@ -317,7 +322,7 @@ def module(operations: Iterable[Operation]) -> str:
 
 
 def _formatted(text: str) -> str:
-    for words in (["check", "--quiet", "--fix-only", "--select", "I,F401"], ["format", "--quiet"]):
+    for words in (["check", "--quiet", "--fix-only", "--select", "F401"], ["format", "--quiet"]):
         command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", str(WRITTEN), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     return text

@@ -36,7 +36,7 @@ def take_out(feature: str, root: Path) -> None:
     shutil.rmtree(root / "tests/features" / feature, ignore_errors=True)
     for room in ("api/faces", "api/routes"):
         (root / room / f"{feature}.py").unlink(missing_ok=True)
-    listed = re.compile(rf"^.*\bimport feature as {feature}$|^ *{feature}\.FEATURE,$", re.MULTILINE)
+    listed = re.compile(rf'^ *"{feature}": \[.*$', re.MULTILINE)
     _drop_lines(root / REGISTRY, listed)
     _drop_lines(root / "pyproject.toml", re.compile(rf'^ *"orchestration\.features\.{feature}\b.*$', re.MULTILINE))
 

@@ -102,19 +102,15 @@ def open_records(records: Iterable[Record]) -> OpenRecords:
 
 def held_at(open_records: OpenRecords, moment: Instant) -> Record:
     """Return the record that holds at the moment; if none does, the last before it, else the first after it.
-
-    `open_records` must not be empty.
-    """
+    `open_records` must not be empty."""
     begun = [record for record in open_records if record.valid.start <= moment]
     return begun[-1] if begun else open_records[0]
 
 
 def named_portion(open_records: OpenRecords, portion: Period) -> Period:
-    """Return the portion after checking that something is known in all of it.
-
-    A portion without an end reaches to the end of what is known. Raises ValueError when the portion is empty, when
-    nothing is known at its beginning, or when it has an end and nothing is known at some time in it.
-    """
+    """Return the portion after checking that something is known in all of it. A portion without an end reaches to
+    the end of what is known. Raises ValueError when the portion is empty, when nothing is known at its beginning,
+    or when it has an end and nothing is known at some time in it."""
     if portion.end <= portion.start:
         raise ValueError("the portion of valid time is empty: valid_to must lie after valid_from")
     within = [record for record in open_records if record.valid.overlaps(portion)]
@@ -170,11 +166,9 @@ class RewriteContext:
 
 
 def rewrite(open_records: OpenRecords, portion: Period, revise: Revise, context: RewriteContext) -> Change:
-    """Replace the content of each record in the portion by what `revise` returns for it.
-
-    Outside of the portion the old content continues in a record of its own. A record stays untouched when `revise`
-    returns its content unchanged (the same object).
-    """
+    """Replace the content of each record in the portion by what `revise` returns for it. Outside of the portion
+    the old content continues in a record of its own. A record stays untouched when `revise` returns its content
+    unchanged (the same object)."""
     touched = [
         (record, content)
         for record in open_records
@@ -274,33 +268,29 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_versio
         raise ValueError("nothing was changed since it was written")
     if undone is not None and undone.startswith(REPAIR_PREFIX):
         raise ValueError("its last change was a repair, which cannot be undone")
-    reopened = tuple(
-        OpenedRecord(
-            replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), record.version
-        )
-        for version, record in enumerate(reverted, start=last_version + 1)
-    )
-    return Change(at, tuple(close(record, at, UNDONE) for record in opened), reopened, undone)
+    closed = tuple(close(record, at, UNDONE) for record in opened)
+    return Change(at, closed, _reopen(reverted, at, last_version), undone)
+
+
+def _reopen(records: Iterable[Record], at: Instant, last_version: int) -> tuple[OpenedRecord, ...]:
+    reopened: list[OpenedRecord] = []
+    for version, record in enumerate(records, start=last_version + 1):
+        again = replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED)
+        reopened.append(OpenedRecord(again, record.version))
+    return tuple(reopened)
 
 
 def go_back(records: Sequence[Record], since: Instant, at: Instant, last_version: int) -> Change:
-    """Take back every change known from `since` on: what was believed just before it is believed again.
-
-    `records` are all records of the identity. What such a record says already stays open. Raises ValueError when
-    nothing was known before.
-    """
+    """Take back every change known from `since` on: what was believed just before it is believed again. `records`
+    are all records of the identity. What such a record says already stays open. Raises ValueError when nothing was
+    known before."""
     before = known_before(records, since)
     if not before:
         raise ValueError("nothing was changed since it was written")
     reverted = [record for record in before if not is_open(record)]
-    reopened = tuple(
-        OpenedRecord(
-            replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), record.version
-        )
-        for version, record in enumerate(reverted, start=last_version + 1)
-    )
     later = (record for record in open_records(records) if record.known.start >= since)
-    return Change(at, tuple(close(record, at, "discovered_false") for record in later), reopened)
+    closed = tuple(close(record, at, "discovered_false") for record in later)
+    return Change(at, closed, _reopen(reverted, at, last_version))
 
 
 def known_before(records: Iterable[Record], moment: Instant) -> OpenRecords:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from orchestration.ranking.candidates import Candidate, CandidateLink, Key
 from orchestration.traversal.paths import Identity
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
-from schemas.stream_parts import GraphEdge
+from schemas.stream import GraphEdge
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.store import search as rows

@@ -1,42 +1,74 @@
-"""`substrate citizens` and `collectives`: of whom something is stored, and where beside the default collective."""
+"""`substrate citizens`, `collectives`: of whom something is stored. `energy`: a citizen's energy over time."""
 
 from __future__ import annotations
 
-import typer
-from rich.console import Console
+from collections.abc import Sequence
 
-from api.cli import options, support
+from rich.table import Table
+from rich.text import Text
+
+from api.cli import formatting, options, support
+from api.cli.program import option
 from orchestration.dependencies import Deps
+from orchestration.mind.state import energy_series
 from schemas.collectives import CollectivePage
-from schemas.mind.state import CitizenPage
-from schemas.temporal import Instant
-
-app = typer.Typer(add_completion=False)
+from schemas.mind.state import CitizenPage, EnergySeries
+from schemas.paging import Paged
 
 
-@app.command()
-def citizens(ctx: typer.Context, *, as_json: options.AnswerAsJson = False) -> None:
+class CitizensCommand(options.StoreCommand, name="citizens"):
     """List the citizens of whom something is stored, one id on each line."""
 
-    async def read(deps: Deps, _now: Instant) -> CitizenPage:
-        return CitizenPage(citizens=tuple(await deps.graphs.citizens()))
+    as_json: bool = options.ANSWER_AS_JSON
 
-    def show(page: CitizenPage, console: Console) -> None:
-        support.show_names(page.citizens, console, otherwise="nothing was remembered here yet")
+    def run(self) -> None:
+        async def read(deps: Deps) -> CitizenPage:
+            return CitizenPage(citizens=tuple(await deps.graphs.citizens()))
 
-    support.print_answer(support.in_store(support.read_settings(ctx), read), show, as_json=as_json)
+        self.show(self.answer(read), lambda page, _: _show(page.citizens, "nothing was remembered here yet"))
 
 
-@app.command()
-def collectives(ctx: typer.Context, *, as_json: options.AnswerAsJson = False) -> None:
+class CollectivesCommand(options.StoreCommand, name="collectives"):
     """List the collectives in which something is stored beside the default one, one id on each line."""
 
-    async def read(deps: Deps, _now: Instant) -> CollectivePage:
-        return CollectivePage(collectives=tuple(await deps.graphs.collectives()))
+    as_json: bool = options.ANSWER_AS_JSON
 
-    def show(page: CollectivePage, console: Console) -> None:
-        support.show_names(
-            page.collectives, console, otherwise="there is no collective beside the default one yet"
-        )
+    def run(self) -> None:
+        async def read(deps: Deps) -> CollectivePage:
+            return CollectivePage(collectives=tuple(await deps.graphs.collectives()))
 
-    support.print_answer(support.in_store(support.read_settings(ctx), read), show, as_json=as_json)
+        nothing = "there is no collective beside the default one yet"
+        self.show(self.answer(read), lambda page, _: _show(page.collectives, nothing))
+
+
+def _show(names: Sequence[str], otherwise: str) -> None:
+    for name in names:
+        support.output().say(name)
+    if not names:
+        support.remark(otherwise)
+
+
+class EnergyCommand(options.StoreCommand, name="energy"):
+    """Show the energy now, the ordinary one to which it returns, and each time that it was set."""
+
+    citizen_id: str = option("--citizen -c ID", "Whose energy.", ...)
+    limit: int = option("--limit", "Records, 1 to 500.", 50)
+    cursor: str | None = options.CURSOR
+    as_json: bool = options.ANSWER_AS_JSON
+
+    def run(self) -> None:
+        page, citizen = self.request(Paged), self.citizen_id
+        self.show(self.answer(energy_series, citizen, page, of=citizen), _show_energy)
+
+
+def _show_energy(series: EnergySeries, page: support.Sheet) -> None:
+    page.print(f"energy {series.now:.2f}, ordinary {series.ordinary:.2f}")
+    table = Table("from", "energy", "set by", box=None)
+    for point in series.points:
+        shown = "-" if point.energy is None else f"{point.energy:.2f}"
+        set_by = f"stream {point.stream_id}" if point.feedback_at else "the citizen"
+        set_by = "nobody" if not point.feedback_at and point.energy is None else formatting.to_line(set_by)
+        table.add_row(formatting.format_time(point.valid_at), shown, Text(set_by))
+    if series.points:
+        page.print(table)
+    page.cursor(series.next)

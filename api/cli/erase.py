@@ -2,103 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Final
 
 import typer
-from rich.text import Text
 
 from api.cli import options, support
-from api.request_parsing.erasures import erase_from_store
+from api.cli.program import option
+from api.runtime.runtime import Runtime
+from orchestration.writing.erasure import erase_naming_copies
 from schemas.collectives import owner_of
 from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
-from schemas.settings import Settings
+from schemas.temporal import Instant
 from substrate.language.text import count_of
 
-OPTIONS = {
-    **options.GRAPH,
-    "id": "--memory",
-    "also": "--memory",
-    "episode_id": "--episode",
-    "command_id": "--command-id",
-}
-BROKEN_OFF = "stopped: the next command or service that opens the store will finish this erasure"
-
-app = typer.Typer(add_completion=False)
+BROKEN_OFF: Final = "stopped: the next command or service that opens the store will finish this erasure"
 
 
-@app.command("erase")
-def erase_for_good(
-    ctx: typer.Context,
-    *,
-    citizen: options.AnyCitizen = None,
-    memory: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="One memory; named again, others that go with it.")
-    ] = None,
-    episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
-    level: Annotated[str, typer.Option(help="The level of the memory or episode: N1, N2 or N3.")] = "N1",
-    collective: options.Collective = None,
-    command_id: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="An id for this erasure; sent again with it, it counts as the same one."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-) -> None:
+class EraseCommand(options.StoreCommand, name="erase"):
     """Remove a memory, an episode, or without either a whole citizen or collective, for good (docs/privacy.md)."""
-    settings = support.read_settings(ctx)
-    first, *also = memory or [""]
-    fields = {
-        "citizen_id": citizen,
-        "id": first or None,
-        "also": also,
-        "episode_id": episode,
-        **options.graph(level, collective),
-    }
-    command = _make_command({**fields, "command_id": command_id})
-    if not yes:
-        if isinstance(command, EraseMemory):
-            tried = support.run(_erase(settings, command.model_copy(update={"dry_run": True})))
-            _name_repeats(tried)
-        typer.confirm(f"Remove {_describe(command)} for good?", abort=True, err=True)
-    try:
-        report = support.run(_erase(settings, command))
-    except KeyboardInterrupt:
-        support.messages().print(Text(BROKEN_OFF), soft_wrap=True)
-        raise
-    counts = ", ".join(
-        count_of(count, kind.replace("memories", "memory").removesuffix("s").replace("_", " "))
-        for kind, count in report.removed
-        if count
+
+    citizen_id: str | None = options.ANY_CITIZEN
+    id: list[str] | None = option("--memory ID", "One memory; named again, others that go with it.")
+    episode_id: str | None = option("--episode ID", "One conversation.")
+    level: str = option("--level", "The level of the memory or episode: N1, N2 or N3.", "N1")
+    collective: str | None = options.COLLECTIVE
+    command_id: str | None = option(
+        "--command-id ID", "An id for this erasure; sent again with it, it counts as the same one."
     )
-    log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
-    support.output().print(Text(f"removed {counts or 'nothing more'}; {log}"), soft_wrap=True)
-    for note in report.notes:
-        support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)
-    _name_repeats(report)
+    yes: bool = option("--yes -y", "Do not ask for confirmation.", False)
+    also_called = ("also", "--memory")
+
+    def run(self) -> None:
+        command = self._command()
+        if not self.yes:
+            if isinstance(command, EraseMemory):
+                _name_repeats(self.answer(_erase, command.model_copy(update={"dry_run": True})))
+            typer.confirm(f"Remove {_describe(command)} for good?", abort=True, err=True)
+        try:
+            report = self.answer(_erase, command)
+        except KeyboardInterrupt:
+            support.messages().say(BROKEN_OFF)
+            raise
+        counts = ", ".join(
+            count_of(count, kind.replace("memories", "memory").removesuffix("s").replace("_", " "))
+            for kind, count in report.removed
+            if count
+        )
+        log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
+        page = support.output()
+        page.say(f"removed {counts or 'nothing more'}; {log}")
+        for note in report.notes:
+            page.say(f"note: {note}", "yellow")
+        _name_repeats(report)
+
+    def _command(self) -> Erase:
+        first, *also = self.id or [""]
+        if first and self.episode_id is not None:
+            raise InvalidRequest("--memory and --episode: name one of them")
+        if first:
+            return self.request(EraseMemory, id=first, also=also)
+        if self.episode_id is not None:
+            return self.request(EraseEpisode)
+        if self.collective is None:
+            named = {"citizen_id": self.citizen_id, "command_id": self.command_id}
+            return support.validate(EraseCitizen, named, self.labels())
+        if self.citizen_id is not None:
+            raise InvalidRequest("--citizen and --collective: name one of them to erase it whole")
+        return self.request(EraseCollective)
 
 
 def _name_repeats(report: ErasureReport) -> None:
     for memory_id in report.repeats:
-        support.output().print(Text(f"repeats it, and stays: {memory_id}", "yellow"), soft_wrap=True)
-
-
-def _make_command(fields: dict[str, Any]) -> Erase:
-    if fields["id"] is not None and fields["episode_id"] is not None:
-        raise InvalidRequest("--memory and --episode: name one of them")
-    if fields["id"] is not None:
-        return support.validate(EraseMemory, _select(fields, "level", "collective", "id", "also"), OPTIONS)
-    if fields["episode_id"] is not None:
-        return support.validate(EraseEpisode, _select(fields, "level", "collective", "episode_id"), OPTIONS)
-    if fields.get("collective") is not None:
-        if fields["citizen_id"] is not None:
-            raise InvalidRequest("--citizen and --collective: name one of them to erase it whole")
-        named = {name: fields[name] for name in ("command_id", "collective")}
-        return support.validate(EraseCollective, named, OPTIONS)
-    return support.validate(EraseCitizen, _select(fields), OPTIONS)
-
-
-def _select(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: fields[name] for name in ("command_id", "citizen_id", *names) if name in fields}
+        support.output().say(f"repeats it, and stays: {memory_id}", "yellow")
 
 
 def _describe(command: Erase) -> str:
@@ -111,8 +87,7 @@ def _describe(command: Erase) -> str:
     return f"everything that {command.citizen_id} remembers"
 
 
-async def _erase(settings: Settings, command: Erase) -> ErasureReport:
+async def _erase(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     if isinstance(command, EraseMemory | EraseEpisode):
         command = command.with_writer(support.writer_of(command))
-    async with support.open_store(settings) as runtime:
-        return await erase_from_store(command, runtime, await runtime.moment())
+    return await erase_naming_copies(command, runtime.deps, now, runtime.deps.directory)

@@ -24,12 +24,7 @@ STATES: Final = {
     ResolutionState.BLOCKED: "blocked",
 }
 REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "it was found to be false"}
-CHANNELS: Final = {
-    "mode": "state",
-    "likeness": "meaning",
-    "words": "words",
-    "spread": "links",
-}
+CHANNELS: Final = {"mode": "state", "likeness": "meaning", "words": "words", "spread": "links"}
 """The printed name of each part of base relevance."""
 
 _LEAST_PART: Final = 0.005

@@ -5,78 +5,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
-import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import bind, formatting, options, support
+from api.cli import formatting, options, support
+from api.cli.program import option
+from orchestration.dependencies import Deps
 from orchestration.identifiers import is_judgement, link_name
+from schemas.collectives import GraphRequest
 from schemas.errors import NotFound
 from schemas.memory import LinkRecord, MemoryRecord
-from schemas.settings import Settings
-from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 from substrate.store.runs import name_runs
 
 TEXT_SHOWN: Final = 400
 BAR_WIDTH: Final = 19
 """The width of the times printed below the bar."""
-_NOT_COMPARED: Final = frozenset(
-    (
-        "valid_at",
-        "invalid_at",
-        "created_at",
-        "expired_at",
-        "version",
-        "description",
-        "invalidation_reason",
-        "closed_reason",
-        "command_id",
-        "closed_by",
-        "closed_source",
-        "key_id",
-        "closed_key",
-    )
-)
+_NOT_COMPARED: Final = frozenset({
+    "valid_at", "invalid_at", "created_at", "expired_at", "version", "description", "invalidation_reason",
+    "closed_reason", "command_id", "closed_by", "closed_source", "key_id", "closed_key",
+})  # fmt: skip
 _BAR, _ONWARDS, _BEFORE = "━", "▶", "·"
 
 type _Record = MemoryRecord | LinkRecord
 
-app = typer.Typer(add_completion=False)
 
-
-class _History(bind.OfRecord):
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False
-
-
-@bind.command(app, _History)
-def history(given: _History) -> None:
+class HistoryCommand(options.OfRecord, name="history"):
     """Show every record of one memory or link, as bars on both time axes."""
-    choice, is_link = given.request(support.GraphChoice), options.names_link(given.id, link=given.link)
-    records = support.run(_read_records(support.read_settings(given.ctx), choice, given.id, is_link=is_link))
-    if given.as_json:
-        support.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
-    else:
-        _show(records, support.output())
 
+    as_json: bool = option("--json", "Print the records as JSON.", False)
 
-async def _read_records(
-    settings: Settings, choice: support.GraphChoice, identity: str, *, is_link: bool
-) -> Sequence[_Record]:
-    async with support.open_store(settings) as runtime:
-        graph = await support.find_graph(runtime, choice.graph_key, choice.citizen_id)
-        store = Graph(runtime.deps.connection, graph)
-        records: Sequence[_Record]
-        if is_link:
-            stored = await reader.link_history(store, link_name(identity))
-            records = await name_runs(store, [rows.link_record(row, choice.graph_key) for row in stored])
+    def run(self) -> None:
+        choice = self.request(GraphRequest)
+        records = self.answer(_read_records, choice, self.id, is_link=self.is_link, of=choice)
+        if self.as_json:
+            support.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
         else:
-            stored = await reader.history(store, identity)
-            records = await name_runs(store, [rows.memory_record(row, choice.graph_key) for row in stored])
+            _show(records, support.output())
+
+
+async def _read_records(choice: GraphRequest, identity: str, deps: Deps, *, is_link: bool) -> Sequence[_Record]:
+    store = deps.graph(graph_name(choice.graph_key, choice.citizen_id))
+    records: Sequence[_Record]
+    if is_link:
+        stored = await reader.link_history(store, link_name(identity))
+        records = await name_runs(store, [rows.link_record(row, choice.graph_key) for row in stored])
+    else:
+        stored = await reader.history(store, identity)
+        records = await name_runs(store, [rows.memory_record(row, choice.graph_key) for row in stored])
     if not records:
         raise NotFound(
             f"there is no {'link' if is_link else 'memory'} {identity!r} in {choice.graph_key}",
@@ -85,16 +65,14 @@ async def _read_records(
     return records
 
 
-def _show(records: Sequence[_Record], console: Console) -> None:
+def _show(records: Sequence[_Record], page: support.Sheet) -> None:
     last = records[-1]
     if isinstance(last, LinkRecord):
         identity, title = last.link_id, f"{last.source_id} {last.relation_type} {last.target_id}"
     else:
         identity, title = last.node_id, formatting.choose_title(last)
     count = f"{len(records)} record{'s' if len(records) > 1 else ''}"
-    console.print(
-        Text.assemble((formatting.to_line(title), "bold"), f" · {identity} · {last.graph_key} · {count}")
-    )
+    page.fold(Text.assemble((formatting.to_line(title), "bold"), f" · {identity} · {last.graph_key} · {count}"))
     table = Table("", "holds", "was believed", "what it says, and why it ended", show_lines=True, expand=True)
     valid_bars = draw_bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
     known_bars = draw_bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
@@ -107,8 +85,8 @@ def _show(records: Sequence[_Record], console: Console) -> None:
             _describe(before, record),
             style="bright_black" if record.expired_at is not None else "",
         )
-    console.print(table)
-    console.print(Text("Times are UTC; – is an open end. Grey records are no longer believed.", "bright_black"))
+    page.print(table)
+    page.fold("Times are UTC; – is an open end. Grey records are no longer believed.", "bright_black")
 
 
 def _format_span(start: datetime, end: datetime | None) -> str:
@@ -126,7 +104,12 @@ def _describe(before: _Record | None, record: _Record) -> Text:
     same = before is not None and _read_text(before) == _read_text(record)
     if not same:
         description.append(formatting.shorten(_read_text(record), TEXT_SHOWN))
-    changes = [] if before is None else _changes(before, record)
+    old, new = {} if before is None else before.model_dump(mode="json"), record.model_dump(mode="json")
+    changes = [
+        f"{name.replace('_', ' ')}: {_value(old[name])} → {_value(new[name])}"
+        for name in new
+        if before is not None and name not in _NOT_COMPARED and old[name] != new[name]
+    ]
     if same and not changes:
         description.append("the same, with its end known")
     for change in changes:
@@ -137,42 +120,24 @@ def _describe(before: _Record | None, record: _Record) -> Text:
     if reason:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
         description.append(f"\n{ended}: {reason}", "yellow")
-    # The source, author, command, key and run that opened a record, and those that closed it.
-    opened = (record.source, record.author, record.command_id, _name_key(record.key_id), _name_run(record.run))
-    closed = (record.closed_source, record.closed_by, _name_key(record.closed_key), _name_run(record.closed_run))
-    description.append(_join_parts("from", *opened) + _join_parts("closed by", *closed), "bright_black")
+    opened = _tell_origin("from", record.source, record.author, record.command_id, record.key_id, record.run)
+    closed = (record.closed_source, record.closed_by, None, record.closed_key, record.closed_run)
+    description.append(opened + _tell_origin("closed by", *closed), "bright_black")
     return description
 
 
-def _join_parts(label: str, *parts: str | None) -> str:
-    """One line with the parts that are known; nothing when none is."""
-    known = list(map(formatting.to_line, filter(None, parts)))
+def _tell_origin(label: str, source: str | None, *by: str | None) -> str:
+    """One line with the source, author, command, key and run that are known; nothing when none is."""
+    author, command, key, run = by
+    named = (source, author, command, key and f"key {key}", run and f"upkeep {run}")
+    known = list(map(formatting.to_line, filter(None, named)))
     return f"\n{label} {' · '.join(known)}" if known else ""
-
-
-def _name_run(run_id: str | None) -> str | None:
-    return None if run_id is None else f"upkeep {run_id}"
-
-
-def _name_key(key_id: str | None) -> str | None:
-    return None if key_id is None else f"key {key_id}"
-
-
-def _changes(before: _Record, after: _Record) -> list[str]:
-    """The fields that differ, each as `name: old → new`."""
-    old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
-    return [
-        f"{name.replace('_', ' ')}: {_value(old[name])} → {_value(new[name])}"
-        for name in new
-        if name not in _NOT_COMPARED and old[name] != new[name]
-    ]
 
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return (
-            formatting.format_emotions(value, most=5) if all(isinstance(v, float) for v in value.values()) else "…"
-        )
+        are_emotions = all(isinstance(each, float) for each in value.values())
+        return formatting.format_emotions(value, most=5) if are_emotions else "…"
     if isinstance(value, list):
         return formatting.shorten(", ".join(map(str, value)), 60) or "none"
     return "none" if value is None else formatting.shorten(str(value), 60)

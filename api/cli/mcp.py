@@ -9,57 +9,45 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from anyio import BrokenResourceError
 
 from api import installed_version
-from api.cli.program import exit_code, print_fault, run_until_stopped
+from api.cli.program import Command, exit_code, option, print_fault, run_until_stopped
 from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
-from api.mcp.stdio import standard_streams
-from api.mcp.store_opening import BackgroundStore, SetStatus
-from api.mcp.tool import Tool
-from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
+from api.mcp.stdio import BackgroundStore, SetStatus, standard_streams
+from api.mcp.tool import CitizenScope, Tool, single_citizen_scope
 from api.mcp.tools import choose_tools, split_names
 from schemas.errors import SubstrateError
 from schemas.settings import ClientSettings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def mcp(
-    ctx: typer.Context,
-    *,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a running service, called with SUBSTRATE_API_KEY. Default: SUBSTRATE_BASE_URL, "
-            "else the engine here."
-        ),
-    ] = None,
-    citizen: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The only citizen to serve: no tool then takes another citizen's id."),
-    ] = None,
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="More tools than the usual six: their names, with commas between them; or all.",
-        ),
-    ] = "",
-) -> None:
+class McpCommand(Command, name="mcp"):
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
-    owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
-    chosen = choose_tools(split_names(tools))
-    if url is None and ctx.find_root().obj is None:
-        url = import_module("api.cli.support").read_group(ClientSettings).named
-    fault = run_until_stopped(_serve(ctx, url, owner, chosen))
-    if fault is not None:
-        raise typer.Exit(exit_code(fault))
+
+    url: str | None = option(
+        "--url",
+        "Address of a running service, called with SUBSTRATE_API_KEY. Default: SUBSTRATE_BASE_URL, "
+        "else the engine here.",
+    )
+    citizen: str | None = option(
+        "--citizen ID", "The only citizen to serve: no tool then takes another citizen's id."
+    )
+    tools: str = option(
+        "--tools NAMES", "More tools than the usual six: their names, with commas between them; or all.", ""
+    )
+
+    def run(self) -> None:
+        owner = CitizenScope() if self.citizen is None else single_citizen_scope(self.citizen, "--citizen")
+        chosen, url = choose_tools(split_names(self.tools)), self.url
+        if url is None and self.ctx.find_root().obj is None:
+            url = import_module("api.cli.support").read_group(ClientSettings).named
+        fault = run_until_stopped(_serve(self.ctx, url, owner, chosen))
+        if fault is not None:
+            raise typer.Exit(exit_code(fault))
 
 
 async def _serve(

@@ -5,18 +5,18 @@ A command's module is imported when the command is called, so that `--help` is f
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
+import inspect
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Any, Final, NoReturn, get_type_hints
 
 import typer
 from rich.console import Console
@@ -43,80 +43,67 @@ _CODES: Final = (
     (SubstrateError, EXIT_FAULT),
 )
 
-COMMANDS: Final[Mapping[str, str]] = {
-    "demo": "Load an example life and ask it three questions.",
-    "ask": "Ask a citizen's memory, and see what comes to mind and why.",
-    "remember": "Store one memory.",
-    "hear": "Append messages to a conversation, one by one or as the list grows.",
-    "ingest": "Store conversations, notes or commands from files.",
-    "history": "Show every record of one memory or link, as bars on both time axes.",
-    "supersede": "Say that the world changed: new content for a memory or link from a moment on.",
-    "correct": "Say that a memory or link was wrong: new content over the same time.",
-    "retract": "Say that a memory or link does not hold, or no longer.",
-    "resolve": "Set the state of the work of a memory or link.",
-    "offers": "List what could be resolved or unblocked, and take it up or decline it.",
-    "relate": "Store one link between two memories.",
-    "undo": "Revert the last change of a memory or a link.",
-    "validate": "Check whole graphs for broken, duplicate, empty or unset data, and repair it.",
-    "upkeep": "Show the runs of upkeep, run its jobs now, or take a run back.",
-    "wake": "Wake a citizen from its state alone, and see what comes to mind.",
-    "appetite": "Show what a citizen has to wake for, and with --intend ask what follows from it.",
-    "replay": "Ask a stream again as of then: what did the citizen know when it asked?",
-    "export": "Write whole memories as lines of JSON, with both time axes.",
-    "import": "Read an export into an empty memory.",
-    "mirror": "Write memories as Markdown files, and take the edits in them back.",
-    "reembed": "Recompute all vectors with another embedding model, while the store is in use.",
-    "backup": "Write a backup of the whole data directory while it is in use.",
-    "restore": "Restore a backup into an empty data directory.",
-    "recover": "Report what a damaged store has lost, and recover the rest.",
-    "erase": "Remove a memory, an episode or a whole citizen for good.",
-    "situation": "Show what an agent of a cycle begins with: state, stimuli, working memory, changes.",
-    "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
-    "context": "Write an episode in one call, or list what agents noted with it.",
-    "imagine": "Say what came of an action before, or how right predictions were.",
-    "associate": "Find memories by words, then follow their tags and links; no vectors.",
-    "identity": "Show who a citizen is, or was: the entities that most of its memories point to.",
-    "energy": "Show the energy of a citizen over time, and which streams changed it.",
-    "rules": "List a citizen's rules with their record, or check an action against them.",
-    "quarantine": "Hide what came from a distrusted source, then release it or make it final.",
-    "retention": "Say how long memories are kept, or list and remove such policies.",
-    "revaluate": "Show memories of low importance, and say anew how much they matter.",
-    "feedback": "Say which memories answered a question, list what was said, or take it back.",
-    "citizens": "List the citizens of whom something is stored.",
-    "share": "Copy a memory with its links to N2 or N3, or bring its copy up to date.",
-    "contest": "Contest a shared memory of another, take that back, or list what is contested.",
-    "collectives": "List the collectives beside the default one.",
-    "serve": "Serve the REST API.",
-    "mcp": "Serve agents by the Model Context Protocol, over standard input and output.",
-    "keys": "Make, list and revoke the keys of the service.",
-    "doctor": "Check the engine, the indexes, the models and the disk.",
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "demo": ("cli.demo", "Load an example life and ask it three questions."),
+    "ask": ("cli.ask", "Ask a citizen's memory, and see what comes to mind and why."),
+    "remember": ("cli.writing", "Store one memory."),
+    "hear": ("cli.ingest", "Append messages to a conversation, one by one or as the list grows."),
+    "ingest": ("cli.ingest", "Store conversations, notes or commands from files."),
+    "history": ("cli.history", "Show every record of one memory or link, as bars on both time axes."),
+    "supersede": ("cli.writing", "Say that the world changed: new content for a memory or link from a moment on."),
+    "correct": ("cli.writing", "Say that a memory or link was wrong: new content over the same time."),
+    "retract": ("cli.writing", "Say that a memory or link does not hold, or no longer."),
+    "resolve": ("cli.writing", "Set the state of the work of a memory or link."),
+    "offers": ("faces.offers", "List what could be resolved or unblocked, and take it up or decline it."),
+    "relate": ("cli.writing", "Store one link between two memories."),
+    "undo": ("cli.writing", "Revert the last change of a memory or a link."),
+    "validate": ("cli.upkeep", "Check whole graphs for broken, duplicate, empty or unset data, and repair it."),
+    "upkeep": ("cli.upkeep", "Show the runs of upkeep, run its jobs now, or take a run back."),
+    "wake": ("cli.ask", "Wake a citizen from its state alone, and see what comes to mind."),
+    "appetite": (
+        "faces.appetite",
+        "Show what a citizen has to wake for, and with --intend ask what follows from it.",
+    ),
+    "replay": ("faces.replay", "Ask a stream again as of then: what did the citizen know when it asked?"),
+    "export": ("cli.backup", "Write whole memories as lines of JSON, with both time axes."),
+    "import": ("cli.ingest", "Read an export into an empty memory."),
+    "mirror": ("faces.mirror", "Write memories as Markdown files, and take the edits in them back."),
+    "reembed": ("cli.upkeep", "Recompute all vectors with another embedding model, while the store is in use."),
+    "backup": ("cli.backup", "Write a backup of the whole data directory while it is in use."),
+    "restore": ("cli.backup", "Restore a backup into an empty data directory."),
+    "recover": ("cli.backup", "Report what a damaged store has lost, and recover the rest."),
+    "erase": ("cli.erase", "Remove a memory, an episode or a whole citizen for good."),
+    "situation": (
+        "faces.situation",
+        "Show what an agent of a cycle begins with: state, stimuli, working memory, changes.",
+    ),
+    "resonate": ("cli.ask", "Send a wave signal into a citizen's memory, and see what resonates."),
+    "context": ("faces.contexts", "Write an episode in one call, or list what agents noted with it."),
+    "imagine": ("faces.imagination", "Say what came of an action before, or how right predictions were."),
+    "associate": ("faces.association", "Find memories by words, then follow their tags and links; no vectors."),
+    "identity": (
+        "faces.identity",
+        "Show who a citizen is, or was: the entities that most of its memories point to.",
+    ),
+    "energy": ("cli.citizens", "Show the energy of a citizen over time, and which streams changed it."),
+    "rules": ("faces.rules", "List a citizen's rules with their record, or check an action against them."),
+    "quarantine": (
+        "faces.withholding",
+        "Hide what came from a distrusted source, then release it or make it final.",
+    ),
+    "retention": ("faces.withholding", "Say how long memories are kept, or list and remove such policies."),
+    "revaluate": ("faces.revaluation", "Show memories of low importance, and say anew how much they matter."),
+    "feedback": ("faces.feedback", "Say which memories answered a question, list what was said, or take it back."),
+    "citizens": ("cli.citizens", "List the citizens of whom something is stored."),
+    "share": ("faces.sharing", "Copy a memory with its links to N2 or N3, or bring its copy up to date."),
+    "contest": ("faces.sharing", "Contest a shared memory of another, take that back, or list what is contested."),
+    "collectives": ("cli.citizens", "List the collectives beside the default one."),
+    "serve": ("cli.serve", "Serve the REST API."),
+    "mcp": ("cli.mcp", "Serve agents by the Model Context Protocol, over standard input and output."),
+    "keys": ("cli.keys", "Make, list and revoke the keys of the service."),
+    "doctor": ("cli.doctor", "Check the engine, the indexes, the models and the disk."),
 }
-"""The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
-
-_MODULES: Final[Mapping[str, str]] = {
-    "import": "import_", "restore": "backup", "recover": "backup", "collectives": "citizens",
-    "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise", "undo": "revise",
-    "relate": "remember",
-}  # fmt: skip
-_FACES: Final[Mapping[str, str]] = {
-    "appetite": "appetite",
-    "associate": "association",
-    "context": "contexts",
-    "contest": "sharing",
-    "feedback": "feedback",
-    "identity": "identity",
-    "imagine": "imagination",
-    "mirror": "mirror",
-    "offers": "offers",
-    "quarantine": "withholding",
-    "replay": "replay",
-    "retention": "withholding",
-    "revaluate": "revaluation",
-    "rules": "rules",
-    "share": "sharing",
-    "situation": "situation",
-}
-"""The commands of a feature, and the face that has them. A command whose face is not there is none."""
+"""The module that has each command, and its help line. A command of a feature whose face is not there is none."""
 
 
 class CommandsOnDemand(TyperGroup):
@@ -129,13 +116,68 @@ class CommandsOnDemand(TyperGroup):
         return name, load_command(name), rest
 
 
+def option(usage: str, says: str, default: Any = None, **bounds: Any) -> Any:
+    """An attribute of a command that the user names by a `usage` like `--citizen -c ID`; `...` if required."""
+    words = usage.split()
+    names = [word for word in words if word.startswith("-")]
+    metavar = " ".join(words[len(names) :]) or None
+    return typer.Option(default, *names, metavar=metavar, help=says, **bounds)
+
+
+def argument(metavar: str | None, says: str, default: Any = ...) -> Any:
+    """An attribute of a command that the user gives by its place."""
+    return typer.Argument(default, metavar=metavar, help=says)
+
+
+class Command:
+    """A command: its docstring is its help, each attribute with a hint an option or argument, and `run` does it.
+
+    It is called by the `name` of its class: that of a part of a group has two words.
+    """
+
+    def __init_subclass__(cls, name: str = "") -> None:
+        if name:
+            _NAMED[name] = cls
+
+    def __init__(self, ctx: typer.Context, **values: Any) -> None:
+        self.ctx = ctx
+        vars(self).update(values)
+
+    def run(self) -> None:
+        """Do it. Raises the error that the user sees."""
+        raise NotImplementedError
+
+
+_NAMED: Final[dict[str, type[Command]]] = {}
+
+
 def load_command(name: str) -> Any:
     """Import the command, or group of commands, of this name."""
+    app = typer.Typer(add_completion=False, no_args_is_help=name == "upkeep")
     with _without_collection():
-        face = _FACES.get(name)
-        module = f"api.faces.{face}" if face else f"api.cli.{_MODULES.get(name, name)}"
-        command = get_command(import_module(module).app)
-    return getattr(command, "commands", {}).get(name, command)
+        import_module(f"api.{COMMANDS[name][0]}")
+        for called, kind in _NAMED.items():
+            first, _, part = called.partition(" ")
+            if first == name:
+                app.command(part or name, help=inspect.getdoc(kind))(_make_callback(kind))
+        return get_command(app)
+
+
+def _make_callback(kind: type[Command]) -> Callable[..., None]:
+    """A function as typer takes it, whose parameters are the options of the command."""
+
+    def call(**values: Any) -> None:
+        kind(**values).run()
+
+    parameters = [inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    for name, hint in get_type_hints(kind).items():
+        default = getattr(kind, name)
+        parameters.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
+        )
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {}
+    return call
 
 
 @contextlib.contextmanager
@@ -185,8 +227,8 @@ def _placeholder() -> None:
     """A placeholder for a command until it is called."""
 
 
-for _name, _sentence in COMMANDS.items():
-    if _name not in _FACES or (Path(__file__).parents[1] / "faces" / f"{_FACES[_name]}.py").is_file():
+for _name, (_module, _sentence) in COMMANDS.items():
+    if Path(__file__).parents[1].joinpath(*_module.split(".")).with_suffix(".py").is_file():
         app.command(_name, help=_sentence)(_placeholder)
 
 
@@ -262,18 +304,20 @@ def run_until_stopped[T](work: Coroutine[Any, Any, T]) -> T:
 
     Raises KeyboardInterrupt after such a signal.
     """
+    import asyncio  # noqa: PLC0415  (as long as all else that a text of help needs)
+
     # Not the result of the task: at the end of a run asyncio has its result described, which is long for a stream.
     answers: list[T] = []
+
+    async def stop_on_signals() -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            for sign in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
+        answers.append(await work)
+
     try:
-        asyncio.run(_stop_on_signals(work, answers))
+        asyncio.run(stop_on_signals())
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error
     return answers[0]
-
-
-async def _stop_on_signals[T](work: Coroutine[Any, Any, T], answers: list[T]) -> None:
-    task = asyncio.current_task()
-    if task is not None:
-        for sign in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
-    answers.append(await work)

@@ -4,62 +4,96 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsError
-from rapidfuzz import fuzz, process
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.rule import Rule
 from rich.text import Text
 
+from api.cli import formatting
 from api.cli.program import run_until_stopped
-from api.runtime.runtime import OnLoading, Runtime, open_runtime
-from orchestration.dependencies import Deps
-from orchestration.ingestion.written_times import parse_time
+from api.runtime.runtime import OnLoading, Runtime
 from schemas.base import without_nulls
 from schemas.collectives import GraphRequest, owner_of
-from schemas.commands import Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import GraphKey, Level
-from schemas.settings import (
-    AuthSettings,
-    ClientSettings,
-    EmbeddingSettings,
-    LanguageModelSettings,
-    ServerSettings,
-    Settings,
-    StoreSettings,
-    UpkeepSettings,
-)
-from schemas.temporal import ALL_KNOWN, Instant, check_digits
+from schemas.settings import ClientSettings, Settings
+from schemas.temporal import check_digits
 from substrate.engine.unix_socket import Loading
 from substrate.graphs.names import graph_name
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+    from schemas.commands import Writer
 
 run = run_until_stopped
 drop_unset = without_nulls
 
+MARGIN = 3
 _NAMES_SHOWN = 5
 _REPORT_EVERY_S = 5.0
 _ALIKE = 60.0
 """Similarity in percent from which a known citizen is proposed for an unknown name."""
 
 
-def output() -> Console:
-    """Standard output. It prints plain text, never markup: much of it comes from users."""
-    return Console(highlight=False, markup=False, emoji=False)
+class Sheet(Console):
+    """It prints plain text, never markup: much of it comes from users."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **more)
+
+    def say(self, line: str | Text, style: str = "") -> None:
+        """Print a line as it is, however long."""
+        self.print(Text(line, style) if isinstance(line, str) else line, soft_wrap=True)
+
+    def fold(self, line: str | Text, style: str = "") -> None:
+        """Print a line within the width of the terminal."""
+        self.print(Text(line, style) if isinstance(line, str) else line)
+
+    def indent(self, line: str | Text, style: str = "") -> None:
+        """Print a line wrapped inside the margin, without blanks at the ends of lines."""
+        text = Text(line, style) if isinstance(line, str) else line
+        for part in text.wrap(self, max(20, self.width - MARGIN)):
+            part.rstrip()
+            self.say(Text(" " * MARGIN) + part)
+
+    def heading(self, title: str, style: str = "bold", rule: str = "bright_black") -> None:
+        """Print a title with a rule beside it."""
+        self.print(Rule(Text(title, style), align="left", style=rule))
+
+    def notes(self, notes: Iterable[str], style: str = "dim") -> None:
+        """Print each note in a line of its own."""
+        for note in notes:
+            self.fold(f"note: {formatting.to_line(note)}", style)
+
+    def cursor(self, after: str | None) -> None:
+        """Print how the next page is asked for, where there is one."""
+        if after is not None:
+            self.say(f"more: --cursor {after}", "bright_black")
 
 
-def messages() -> Console:
+def output() -> Sheet:
+    """Standard output."""
+    return Sheet()
+
+
+def messages() -> Sheet:
     """Standard error: progress and warnings."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return Sheet(stderr=True)
+
+
+def remark(text: str) -> None:
+    """Say on standard error that there is nothing to print."""
+    messages().fold(text, "bright_black")
 
 
 def read_settings(ctx: typer.Context) -> Settings:
@@ -76,14 +110,7 @@ def read_settings(ctx: typer.Context) -> Settings:
             remedy="Name that store (`substrate --data DIR …`), or unset SUBSTRATE_BASE_URL; the service answers "
             "REST, the Python client and `substrate mcp`.",
         )
-    settings = Settings(
-        store=read_group(StoreSettings),
-        embedding=read_group(EmbeddingSettings),
-        server=read_group(ServerSettings),
-        auth=read_group(AuthSettings),
-        language_model=read_group(LanguageModelSettings),
-        upkeep=read_group(UpkeepSettings),
-    )
+    settings = Settings(**{name: read_group(kind) for name, kind in get_type_hints(Settings).items()})
     return settings if data is None else use_directory(settings, data)
 
 
@@ -101,11 +128,6 @@ def read_group[T: BaseSettings](kind: type[T]) -> T:
         raise InvalidRequest(str(error), remedy='Lists are written as JSON, such as ["https://a.org"].') from error
 
 
-def open_store(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
-    """The open store; prints to stderr while the engine loads."""
-    return open_runtime(settings, report_loading())
-
-
 def report_loading() -> OnLoading:
     """A callback that prints to stderr what the engine loads: at once, then every five seconds."""
     reported_at = -_REPORT_EVERY_S
@@ -114,7 +136,7 @@ def report_loading() -> OnLoading:
         nonlocal reported_at
         if loading.seconds >= reported_at + _REPORT_EVERY_S:
             reported_at = loading.seconds
-            messages().print(Text(f"waiting: {loading.describe()}", "bright_black"), soft_wrap=True)
+            messages().say(f"waiting: {loading.describe()}", "bright_black")
 
     return report
 
@@ -140,13 +162,13 @@ def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str
     return f"{options.get(first, first)}{inside}: {message}"
 
 
-def parse_time_option(option: str, text: str | None) -> datetime | date | None:
+def parse_time_option(option: str, text: str) -> datetime | date:
     """Parse the time of an option, without a zone if the text names none. Raises InvalidRequest for no time.
 
     A date stays one: its field knows whether its beginning or its end is meant.
     """
-    if text is None:
-        return None
+    from orchestration.ingestion.written_times import parse_time  # noqa: PLC0415  (few commands name a time)
+
     try:
         check_digits(text)
         moment, zoned = parse_time(text)
@@ -160,17 +182,10 @@ def parse_time_option(option: str, text: str | None) -> datetime | date | None:
     return moment if zoned else moment.replace(tzinfo=None)
 
 
-def parse_known_at(text: str | None) -> datetime | date | None:
-    """Parse `--known-at`: a time, or `now` for all that is known. Raises InvalidRequest for neither."""
-    if text is not None and text.strip().lower() == "now":
-        return ALL_KNOWN
-    return parse_time_option("--known-at", text)
-
-
-def parse_numbers(option: str, texts: Sequence[str] | None, example: str) -> dict[str, float]:
+def parse_numbers(option: str, texts: Sequence[str], example: str) -> dict[str, float]:
     """The map of `NAME=X` options. Raises InvalidRequest for another form, with `example` in its remedy."""
     numbers: dict[str, float] = {}
-    for text in texts or ():
+    for text in texts:
         name, _, number = text.rpartition("=")
         try:
             numbers[name.strip()] = float(number)
@@ -190,64 +205,12 @@ def write_json(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_answer[T: BaseModel](answer: T, printer: Callable[[T, Console], None], *, as_json: bool) -> None:
-    """Print an answer as JSON, or by `printer`."""
-    if as_json:
-        write_json(answer.model_dump_json())
-    else:
-        printer(answer, output())
-
-
-class GraphChoice(GraphRequest):
-    """One graph: a level, and on N1 the citizen."""
-
-
-class MemoryQuestion(Protocol):
-    """A question to a citizen's memory."""
-
-    @property
-    def citizen_id(self) -> str: ...
-
-    @property
-    def query_levels(self) -> Collection[Level]: ...
-
-
 def writer_of(request: GraphRequest) -> Writer:
     """Who names a citizen writes to a shared level as this citizen; without one it is the operator, a steward."""
+    from schemas.commands import Writer  # noqa: PLC0415  (a question writes nothing)
+
     is_author = request.level is not Level.N1 and request.citizen_id is not None
     return Writer(author=request.citizen_id, steward=False) if is_author else Writer()
-
-
-def answer_question[Q: MemoryQuestion, A](
-    ctx: typer.Context, question: Q, answer: Callable[[Q, Deps, Instant], Awaitable[A]]
-) -> A:
-    """Raises NotFound when the citizen is unknown."""
-    of = question.citizen_id if Level.N1 in question.query_levels else None
-    return in_store(read_settings(ctx), partial(answer, question), of)
-
-
-def in_store[A](
-    settings: Settings, work: Callable[[Deps, Instant], Awaitable[A]], of: GraphRequest | str | None = None
-) -> A:
-    """What the work in the open store returns. `of`: a citizen, or a graph. Raises NotFound when it is unknown."""
-
-    async def answer() -> A:
-        async with open_store(settings) as runtime:
-            if isinstance(of, str):
-                await find_graph(runtime, Level.N1, of)
-            elif of is not None:
-                await find_graph(runtime, of.graph_key, of.citizen_id)
-            return await work(runtime.deps, await runtime.moment())
-
-    return run(answer())
-
-
-def show_names(names: Sequence[str], console: Console, *, otherwise: str) -> None:
-    """Print one name on each line; `otherwise` to standard error where there is none."""
-    for name in names:
-        console.print(Text(name), soft_wrap=True)
-    if not names:
-        messages().print(Text(otherwise, "bright_black"))
 
 
 async def find_graph(runtime: Runtime, key: GraphKey, citizen: str | None) -> str:
@@ -270,6 +233,8 @@ def _propose_citizens(citizen: str, known: list[str]) -> str:
         return "Nothing was remembered yet: start with `substrate ingest` or see `substrate demo`."
     if citizen in known:
         return "Its first write was broken off and nothing is stored: send it again."
+    from rapidfuzz import fuzz, process  # noqa: PLC0415  (most citizens are known)
+
     alike = process.extract(citizen, known, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
     if alike:
         return f"Did you mean {' or '.join(name for name, *_ in alike)}?"
@@ -277,20 +242,22 @@ def _propose_citizens(citizen: str, known: list[str]) -> str:
     return f"Known here: {', '.join(known[:_NAMES_SHOWN])}{more}."
 
 
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        """Items per second."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s", "bright_black")
-
-
 @contextmanager
-def progress_bar(console: Console, total: int, things: str = "commands") -> Iterator[Callable[[int, int], None]]:
+def progress_bar(total: int, things: str) -> Iterator[Callable[[int, int], None]]:
     """A bar for `total` things. Yields a function of (done, total) that advances it; silent without a terminal."""
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            """Items per second."""
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f}/s", "bright_black")
+
+    console = messages()
     columns = (
         TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {things}"),
         BarColumn(bar_width=None),
-        _Rate(),
+        Rate(),
         TimeRemainingColumn(compact=True),
         TextColumn("left"),
     )

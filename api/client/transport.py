@@ -62,7 +62,7 @@ class Call(NamedTuple):
     repeatable: bool = True
 
 
-class Sent(TypedDict, total=False):
+class CallFields(TypedDict, total=False):
     """The further fields of a `Call`."""
 
     body: Any
@@ -88,7 +88,7 @@ class Sender:
         return kind.model_validate_json(answer.content)
 
     async def _call[T: BaseModel](
-        self, kind: type[T], address: str, /, *path: object, pages: str = "", **sent: Unpack[Sent]
+        self, kind: type[T], address: str, /, *path: object, pages: str = "", **sent: Unpack[CallFields]
     ) -> T:
         """The answer from an address such as `GET /v1/streams/{}`; with `pages` all pages of that field joined."""
         method, _, template = address.partition(" ")

@@ -2,75 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-from rich.console import Console
-from rich.rule import Rule
 from rich.text import Text
 
-from api.cli import bind, formatting, options, support
-from orchestration.features.association.flow import associate as walk
+from api.cli import formatting, options, support
+from api.cli.program import argument, option
+from orchestration.features.association.flow import associate
 from orchestration.features.association.values import Associated, Associations, TagWalk
 
 SHOWN_CHARACTERS: Final = 300
 TAGS_SHOWN: Final = 12
 
-app = typer.Typer(add_completion=False)
 
-
-class _Associate(bind.Options):
-    query_text: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for, in words.")]
-    citizen_id: options.Citizen
-    max_chars: Annotated[int, typer.Option(help="Characters of the answer; 70 % for direct hits.")] = 8000
-    as_of_time: options.AsOf = None
-    known_at: options.KnownAt = None
-    query_levels: options.Levels = None
-    collectives: options.Collectives = None
-    filters: options.Filter = None
-    plurality: options.Plural = False
-    as_json: options.AnswerAsJson = False
-
-
-@bind.command(app, _Associate)
-def associate(given: _Associate) -> None:
+class AssociateCommand(options.StoreCommand, name="associate"):
     """Find memories by words, then follow their tags and links; no vectors."""
-    answer = support.answer_question(given.ctx, given.request(TagWalk), walk)
-    support.print_answer(answer, show, as_json=given.as_json)
+
+    query_text: str = argument("QUESTION", "What to look for, in words.")
+    citizen_id: str = options.CITIZEN
+    max_chars: int = option("--max-chars", "Characters of the answer; 70 % for direct hits.", 8000)
+    as_of_time: str | None = options.AS_OF
+    known_at: str | None = options.KNOWN_AT
+    query_levels: list[str] | None = options.LEVELS
+    collectives: list[str] | None = options.COLLECTIVES
+    filters: list[str] | None = options.FILTER
+    plurality: bool = options.PLURAL
+    as_json: bool = options.ANSWER_AS_JSON
+
+    def run(self) -> None:
+        self.show(self.ask(associate, self.request(TagWalk)), _show)
 
 
-def show(answer: Associations, console: Console) -> None:
+def _show(answer: Associations, page: support.Sheet) -> None:
     """Print the direct hits, their tags, and the memories that share the tags."""
     for title, part in (("direct hits", answer.anchors), ("over tags and links", answer.neighbours)):
         if part:
-            console.print(Rule(Text(title, "bold"), align="left", style="bright_black"))
+            page.heading(title)
         for match in part:
-            _show_match(match, console)
+            _show_match(match, page)
         if part is answer.anchors and answer.tags:
             names = [f"{tag.name} ({tag.memories})" for tag in answer.tags[:TAGS_SHOWN]]
-            console.print(Text(formatting.to_line(f"tags: {' · '.join(names)}"), "cyan"))
+            page.fold(formatting.to_line(f"tags: {' · '.join(names)}"), "cyan")
     if not (answer.anchors or answer.neighbours):
-        console.print("nothing found")
+        page.print("nothing found")
     if answer.omitted:
-        console.print(Text(f"left out to fit --max-chars: {answer.omitted}", "yellow"))
-    for note in (*answer.notes, *formatting.describe_missing(answer.degraded)):
-        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
+        page.fold(f"left out to fit --max-chars: {answer.omitted}", "yellow")
+    page.notes((*answer.notes, *formatting.describe_missing(answer.degraded)))
 
 
-def _name_tag(name: str, match: Associated) -> str:
-    """A tag; a given tag that upkeep made for this memory is marked as `~` marks those that nobody gave."""
-    return f"{name} (made)" if name in match.made and not name.startswith("~") else name
-
-
-def _show_match(match: Associated, console: Console) -> None:
+def _show_match(match: Associated, page: support.Sheet) -> None:
     memory = match.memory
+    # A given tag that upkeep made for this memory is marked as `~` marks those that nobody gave.
+    made = [name for name in match.made if not name.startswith("~")]
+    bridges = [f"{name} (made)" if name in made else name for name in match.bridges[:4]]
     reasons = [f"words {match.words:.2f}{' (doubled)' if match.boosted else ''}"] if match.words else []
-    reasons += [f"tags {', '.join(_name_tag(name, match) for name in match.bridges[:4])}"] if match.bridges else []
+    reasons += [f"tags {', '.join(bridges)}"] if bridges else []
     reasons += [f"beside {', '.join(match.around[:2])}"] if match.around else []
     reasons += [f"plurality {match.plurality:.2f}"] if match.plurality else []
-    console.print(
-        Text.assemble((formatting.choose_title(memory), "bold green"), (f"  {match.score:.3f}", "green"))
-    )
+    title = (formatting.choose_title(memory), "bold green")
+    page.fold(Text.assemble(title, (f"  {match.score:.3f}", "green")))
     if memory.description:
-        console.print(Text(formatting.shorten(memory.description, SHOWN_CHARACTERS)))
-    console.print(Text(formatting.to_line(" · ".join([memory.node_id, *reasons])), "bright_black"))
+        page.fold(formatting.shorten(memory.description, SHOWN_CHARACTERS))
+    page.fold(formatting.to_line(" · ".join([memory.node_id, *reasons])), "bright_black")

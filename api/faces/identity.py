@@ -4,90 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Final
 
-import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from api.cli.program import option
 from api.client import AsyncSubstrate
-from api.mcp.answers import Noticed
-from api.mcp.arguments import (
-    Arguments,
-    AsOfArgument,
-    CitizenArgument,
-    KnownAtArgument,
-)
+from api.mcp.answers import WithNotice
+from api.mcp.arguments import Arguments, AsOfArgument, KnownAtArgument
 from api.mcp.tool import ToolAnswer, times_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.identity.flow import introduce, read_identity, read_identity_diff
+from orchestration.features.identity.feature import introduce, read_identity, read_identity_diff
 from orchestration.features.identity.values import AttachedRule, Between, Identity, IdentityDiff, WhoIs
-from schemas.base import (
-    Frozen,
-)
+from schemas.base import Frozen
 from schemas.mind.state import Felt
 from substrate.language.text import count_of
 
-OPTIONS: Final = {
-    "citizen_id": "--citizen", "as_of_time": "--as-of", "known_at": "--known-at", "limit": "--limit",
-}  # fmt: skip
-DIFF_OPTIONS: Final = {"from_time": "--diff", "to_time": "--as-of", "known_at": "--known-at"}
-RULES, FEELINGS = 5, 6
-
-app = typer.Typer(add_completion=False)
+RULES, FEELINGS, FEELINGS_OF_A_TOOL = 5, 6, 4
 
 
-@app.command()
-def identity(
-    ctx: typer.Context,
-    *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose identity.")],
-    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="The identity at this day or time.")] = None,
-    known_at: options.KnownAt = None,
-    diff: Annotated[
-        str | None, typer.Option(metavar="TIME", help="What changed since this moment, until now or --as-of.")
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Entities, 1 to 100.")] = 10,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class IdentityCommand(options.StoreCommand, name="identity"):
     """Show who a citizen is: its name, role and people, its values, and what most of its memories point to."""
-    if diff is not None:
-        moments = {
-            "from_time": support.parse_time_option("--diff", diff),
-            "to_time": support.parse_time_option("--as-of", as_of),
-            "known_at": support.parse_known_at(known_at),
-        }
-        between = support.validate(Between, support.drop_unset(moments), DIFF_OPTIONS)
-        changed = support.in_store(
-            support.read_settings(ctx), lambda deps, now: read_identity_diff(citizen, between, deps, now), citizen
-        )
-        support.print_answer(changed, show_diff, as_json=as_json)
-        return
-    fields = {
-        "citizen_id": citizen,
-        "as_of_time": support.parse_time_option("--as-of", as_of),
-        "known_at": support.parse_known_at(known_at),
-        "limit": limit,
-    }
-    request = support.validate(WhoIs, support.drop_unset(fields), OPTIONS)
-    answer = support.in_store(
-        support.read_settings(ctx), lambda deps, now: read_identity(request, deps, now), citizen
-    )
-    support.print_answer(answer, show, as_json=as_json)
+
+    citizen_id: str = option("--citizen -c ID", "Whose identity.", ...)
+    as_of_time: str | None = option("--as-of TIME", "The identity at this day or time.")
+    known_at: str | None = options.KNOWN_AT
+    from_time: str | None = option("--diff TIME", "What changed since this moment, until now or --as-of.")
+    limit: int = option("--limit", "Entities, 1 to 100.", 10)
+    as_json: bool = options.ANSWER_AS_JSON
+    also_called = ("to_time", "--as-of")
+
+    def run(self) -> None:
+        citizen = self.citizen_id
+        if self.from_time is None:
+            self.show(self.answer(read_identity, self.request(WhoIs), of=citizen), _show)
+            return
+        between = self.request(Between, to_time=self.fields().get("as_of_time"))
+        self.show(self.answer(read_identity_diff, citizen, between, of=citizen), _show_diff)
 
 
-def show_diff(diff: IdentityDiff, console: Console) -> None:
+def _show_diff(diff: IdentityDiff, page: support.Sheet) -> None:
     """Print what changed, a line for each change."""
-    console.print(Text(f"from {diff.from_time:%Y-%m-%d} to {diff.to_time:%Y-%m-%d}", style="bold"))
-    lines = list(_changes(diff))
-    for line in lines:
-        console.print(Text(formatting.to_line(line)))
-    if not lines:
-        console.print("nothing changed")
-    for note in diff.notes:
-        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
+    page.fold(f"from {diff.from_time:%Y-%m-%d} to {diff.to_time:%Y-%m-%d}", "bold")
+    for line in list(_changes(diff)) or ["nothing changed"]:
+        page.fold(formatting.to_line(line))
+    page.notes(diff.notes)
 
 
 def _changes(diff: IdentityDiff) -> Iterator[str]:
@@ -107,40 +70,37 @@ def _changes(diff: IdentityDiff) -> Iterator[str]:
         yield f"temperament: {', '.join(shifts)}"
 
 
-def show(identity: Identity, console: Console) -> None:
+def _show(identity: Identity, page: support.Sheet) -> None:
     """Print who the citizen is, its entities as a table, its rules, its temperament, and the state."""
     own = identity.self_entity
     if own is not None:
         how = "declared" if own.declared else "found"
-        line = f"self: {own.name}, {how}, in {count_of(own.appearances, 'memory')}"
-        console.print(Text(formatting.to_line(line)))
+        page.fold(formatting.to_line(f"self: {own.name}, {how}, in {count_of(own.appearances, 'memory')}"))
     introduced = introduce(identity)
     if introduced is not None:
-        console.print(Text(formatting.to_line(introduced)))
+        page.fold(formatting.to_line(introduced))
     table = Table("entity", "memories", "felt", box=None)
     for entity in identity.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())
-        table.add_row(
-            Text(formatting.to_line(entity.name)), str(entity.appearances), Text(formatting.to_line(felt))
-        )
+        name, emotions = Text(formatting.to_line(entity.name)), Text(formatting.to_line(felt))
+        table.add_row(name, str(entity.appearances), emotions)
     if identity.entities:
-        console.print(table)
-    _show_character(identity, console)
+        page.print(table)
+    _show_character(identity, page)
     if identity.state.updated_at is not None:
-        console.print(Text(_format_state(identity.state)))
-    for note in identity.notes:
-        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
+        page.fold(_format_state(identity.state))
+    page.notes(identity.notes)
 
 
-def _show_character(identity: Identity, console: Console) -> None:
+def _show_character(identity: Identity, page: support.Sheet) -> None:
     for value in identity.values[:RULES]:
-        console.print(Text(formatting.to_line(f"rule: {value.rule} ({count_of(value.memories, 'memory')})")))
+        page.fold(formatting.to_line(f"rule: {value.rule} ({count_of(value.memories, 'memory')})"))
     if len(identity.values) > RULES:
-        console.print(Text(f"rules: {len(identity.values) - RULES} more with --json", style="dim"))
+        page.fold(f"rules: {len(identity.values) - RULES} more with --json", "dim")
     if identity.temperament is not None:
         felt = [f"{name} {share:.2f}" for name, share in identity.temperament.emotions.items()]
         of = count_of(identity.temperament.memories, "memory")
-        console.print(Text(formatting.to_line(f"temperament: {', '.join(felt[:FEELINGS])} ({of})")))
+        page.fold(formatting.to_line(f"temperament: {', '.join(felt[:FEELINGS])} ({of})"))
 
 
 def _format_state(state: Felt) -> str:
@@ -151,11 +111,7 @@ def _format_state(state: Felt) -> str:
     return "state: " + ", ".join([*parts, *(["drives: " + ", ".join(drives)] if drives else [])])
 
 
-RULES_SHOWN, FEELINGS_SHOWN = 5, 4
-
-
 class IdentityArguments(Arguments):
-    citizen_id: CitizenArgument
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
 
@@ -180,7 +136,7 @@ class PersonValues(Frozen):
     appearances: int
 
 
-class IdentityValues(Noticed):
+class IdentityValues(WithNotice):
     """Who a citizen is: the name and role that it told of itself, its people, and what its memories point to.
 
     Energy, emotions and goal are those of the same moment.
@@ -200,20 +156,17 @@ class IdentityValues(Noticed):
 
     @classmethod
     def of(cls, identity: Identity) -> IdentityValues:
-        entities = tuple(
-            EntityValues(
-                id=entity.node_id, type=entity.node_type, **entity.model_dump(exclude={"node_id", "node_type"})
-            )
-            for entity in identity.entities
-        )
-        people = tuple(
-            PersonValues(id=person.node_id, **person.model_dump(exclude={"node_id"})) for person in identity.people
-        )
+        entities, people = [], []
+        for one in identity.entities:
+            rest = one.model_dump(exclude={"node_id", "node_type"})
+            entities.append(EntityValues(id=one.node_id, type=one.node_type, **rest))
+        for each in identity.people:
+            people.append(PersonValues(id=each.node_id, **each.model_dump(exclude={"node_id"})))
         return cls(
             name=None if identity.name is None else identity.name.value,
             role=None if identity.role is None else identity.role.value,
-            people=people,
-            entities=entities,
+            people=tuple(people),
+            entities=tuple(entities),
             energy=identity.state.energy,
             emotions=identity.state.emotion_vector,
             goal=identity.state.goal,
@@ -227,18 +180,16 @@ async def call_identity(client: AsyncSubstrate, given: IdentityArguments) -> Too
     citizen = await client.identity(citizen_id=given.citizen_id, **times_of(given))
     introduced = introduce(citizen)
     lines = [] if introduced is None else [one_line(introduced)]
-    for value in citizen.values[:RULES_SHOWN]:
+    for value in citizen.values[:RULES]:
         lines.append(one_line(f"Rule: {value.rule}"))
     if citizen.temperament is not None:
         felt = [f"{name} {share:.2f}" for name, share in citizen.temperament.emotions.items()]
-        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_SHOWN])}"))
-    lines += [
-        one_line(f"- {entity.name} ({entity.node_type}): in {count_of(entity.appearances, 'memory')}")
-        for entity in citizen.entities
-    ]
-    return ToolAnswer(
-        fence("\n".join(lines) or "No identity yet: nothing was remembered."), IdentityValues.of(citizen)
-    )
+        lines.append(one_line(f"Feels: {', '.join(felt[:FEELINGS_OF_A_TOOL])}"))
+    for entity in citizen.entities:
+        appears = f"in {count_of(entity.appearances, 'memory')}"
+        lines.append(one_line(f"- {entity.name} ({entity.node_type}): {appears}"))
+    text = "\n".join(lines) or "No identity yet: nothing was remembered."
+    return ToolAnswer(fence(text), IdentityValues.of(citizen))
 
 
 TOOLS: Final = (call_identity,)

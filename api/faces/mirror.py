@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from api.cli import options, support
-from api.cli.program import EXIT_CONFLICT
+from api.cli.program import EXIT_CONFLICT, argument, option
 from api.runtime.runtime import Runtime
 from orchestration.features.mirror.flow import (
     MirrorEdits,
@@ -22,106 +19,93 @@ from orchestration.features.mirror.flow import (
     write_mirror,
 )
 from orchestration.features.mirror.layout import MirrorOf
+from schemas.collectives import GraphRequest
 from schemas.errors import NotFound
 from schemas.memory import Level
-from schemas.settings import Settings
+from schemas.temporal import Instant
 from substrate.graphs.names import origin_of
 from substrate.language.text import count_of
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("mirror")
-def mirror(
-    ctx: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A directory of its own.")],
-    *,
-    citizen: options.AnyCitizen = None,
-    level: Annotated[str | None, typer.Option(help="Only N2 or N3. Default: all.")] = None,
-    collective: options.Collective = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Show the edits in the files as commands.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --apply: apply them.")] = False,
-    discard: Annotated[bool, typer.Option("--discard", help="Overwrite files that somebody edited.")] = False,
-) -> None:
+class MirrorCommand(options.StoreCommand, name="mirror"):
     """Write memories as Markdown files, a folder a graph; --apply takes edits in them back (docs/mirror.md)."""
-    settings = support.read_settings(ctx)
-    target = directory.expanduser().absolute()
-    named = {"citizen_id": citizen, **options.graph(level or "N1", collective)}
-    of: MirrorOf | None = None
-    if citizen or level or collective:
-        chosen = support.validate(support.GraphChoice, named, options.GRAPH)
-        of = MirrorOf(chosen.graph_key, None if chosen.level is not Level.N1 else citizen)
-    if apply:
-        refused = support.run(_apply(settings, target, of, yes=yes))
-        raise typer.Exit(EXIT_CONFLICT if refused else 0)
-    support.run(_write(settings, target, of, discard=discard))
+
+    directory: Path = argument("DIR", "A directory of its own.")
+    citizen_id: str | None = options.ANY_CITIZEN
+    level: str | None = option("--level", "Only N2 or N3. Default: all.")
+    collective: str | None = options.COLLECTIVE
+    apply: bool = option("--apply", "Show the edits in the files as commands.", False)
+    yes: bool = option("--yes -y", "With --apply: apply them.", False)
+    discard: bool = option("--discard", "Overwrite files that somebody edited.", False)
+
+    def run(self) -> None:
+        target = self.directory.expanduser().absolute()
+        of: MirrorOf | None = None
+        if self.citizen_id or self.level or self.collective:
+            named = options.name_graph(self.level or "N1", self.collective)
+            chosen = self.validate(GraphRequest, {"citizen_id": self.citizen_id, **named})
+            of = MirrorOf(chosen.graph_key, self.citizen_id if chosen.level is Level.N1 else None)
+        if self.apply:
+            refused = self.answer(_apply, target, of, yes=self.yes)
+            raise typer.Exit(EXIT_CONFLICT if refused else 0)
+        self.answer(_write, target, of, discard=self.discard)
 
 
-async def _write(settings: Settings, target: Path, of: MirrorOf | None, *, discard: bool) -> None:
-    async with support.open_store(settings) as runtime:
-        for each in await _choose(runtime, of):
-            snapshot = await take_snapshot(each, runtime.deps, await runtime.moment())
-            _show(await write_mirror(snapshot, target, discard=discard), target)
-
-
-async def _choose(runtime: Runtime, of: MirrorOf | None) -> list[MirrorOf]:
+async def _write(target: Path, of: MirrorOf | None, runtime: Runtime, *, discard: bool) -> None:
     if of is not None:
         await support.find_graph(runtime, of.key, of.citizen_id)
-        return [of]
     graphs = await runtime.deps.graphs.existing()
     if not graphs:
         raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
-    return [MirrorOf(*origin_of(name)) for name in graphs]
+    for each in [MirrorOf(*origin_of(name)) for name in graphs] if of is None else [of]:
+        snapshot = await take_snapshot(each, runtime.deps, await runtime.moment())
+        _show(await write_mirror(snapshot, target, discard=discard), target)
 
 
 def _show(report: MirrorReport, target: Path) -> None:
     counts = f"{count_of(report.memories, 'memory')} in {count_of(report.files, 'file')}"
-    support.output().print(Text(f"{report.name}: {counts} → {target}"), soft_wrap=True)
+    support.output().say(f"{report.name}: {counts} → {target}")
     for path in report.held_back:
-        support.output().print(Text(f"edited, and not written: {path}", "yellow"), soft_wrap=True)
+        support.output().say(f"edited, and not written: {path}", "yellow")
 
 
-async def _apply(settings: Settings, target: Path, of: MirrorOf | None, *, yes: bool) -> int:
+async def _apply(target: Path, of: MirrorOf | None, runtime: Runtime, now: Instant, *, yes: bool) -> int:
     """Show the edits, and apply them with `yes`. Returns how many were refused."""
-    console = support.output()
-    async with support.open_store(settings) as runtime:
-        found = await read_edits(target, runtime.deps, await runtime.moment(), of)
+    page = support.output()
+    found = await read_edits(target, runtime.deps, now, of)
+    for each in found:
+        _show_edits(each, page)
+    refused = sum(len(each.edits.refusals) for each in found)
+    if yes:
         for each in found:
-            _show_edits(each, console)
-        refused = sum(len(each.edits.refusals) for each in found)
-        if yes:
-            for each in found:
-                refused += await _apply_one(each, runtime, target, console)
-        elif any(each.edits.edits for each in found):
-            console.print(Text("Nothing was changed; with --yes the edits are applied."))
+            refused += await _apply_one(each, runtime, target, page)
+    elif any(each.edits.edits for each in found):
+        page.fold("Nothing was changed; with --yes the edits are applied.")
     return refused
 
 
-def _show_edits(found: MirrorEdits, console: Console) -> None:
+def _show_edits(found: MirrorEdits, page: support.Sheet) -> None:
     for edit in found.edits.edits:
         title, *lines = edit.shown
-        console.print(Text(title, "bold"), soft_wrap=True)
+        page.say(title, "bold")
         for line in lines:
             style = "green" if line.startswith("+") else "red" if line.startswith("-") else ""
-            console.print(Text(f"  {line}", style), soft_wrap=True)
+            page.say(f"  {line}", style)
     for refusal in found.edits.refusals:
-        console.print(Text(f"refused: {refusal.reason}", "yellow"), soft_wrap=True)
+        page.say(f"refused: {refusal.reason}", "yellow")
     counts = f"{count_of(len(found.edits.edits), 'edit')}, {len(found.edits.refusals)} refused"
-    console.print(Text(f"{found.of.name}: {counts}"), soft_wrap=True)
+    page.say(f"{found.of.name}: {counts}")
 
 
-async def _apply_one(found: MirrorEdits, runtime: Runtime, target: Path, console: Console) -> int:
+async def _apply_one(found: MirrorEdits, runtime: Runtime, target: Path, page: support.Sheet) -> int:
     """Apply the edits of one mirror, then write the files again whose edits are all in the store."""
-    receipts = await apply_edits(found.edits.edits, runtime.deps, await runtime.moment())
+    receipts, refused = await apply_edits(found.edits.edits, runtime.deps, await runtime.moment()), set()
     for edit, receipt in zip(found.edits.edits, receipts, strict=True):
         if receipt.status == "refused":
-            console.print(Text(f"refused: {edit.shown[0]}: {'; '.join(receipt.faults)}", "yellow"), soft_wrap=True)
+            refused.add(edit.path)
+            page.say(f"refused: {edit.shown[0]}: {'; '.join(receipt.faults)}", "yellow")
     stored = sum(receipt.status == "stored" for receipt in receipts)
-    console.print(Text(f"{found.of.name}: {stored} applied"), soft_wrap=True)
+    page.say(f"{found.of.name}: {stored} applied")
     snapshot = await take_snapshot(found.of, runtime.deps, await runtime.moment())
-    refused = [
-        edit.path for edit, each in zip(found.edits.edits, receipts, strict=True) if each.status == "refused"
-    ]
-    report = await update_mirror(snapshot, target, discard=(found.settled - frozenset(refused)))
-    _show(report, target)
+    _show(await update_mirror(snapshot, target, discard=found.settled - refused), target)
     return len(receipts) - stored

@@ -2,69 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.features.revaluation.flow import draw_for, judge
-from orchestration.features.revaluation.values import (
-    Draw,
-    DrawnMemory,
-    DrawRequest,
-    JudgementRequest,
-    JudgementsAnswer,
-)
+from api.cli.program import EXIT_FAULT, option
+from orchestration.features.revaluation.feature import draw_for, judge
+from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.errors import InvalidRequest
 from substrate.language.text import count_of
 
-OPTIONS: Final = {"count": "--count", "seed": "--seed", "judgements": "--set"}
 TEXT_SHOWN: Final = 160
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-def revaluate(
-    ctx: typer.Context,
-    *,
-    citizen: options.Citizen,
-    count: Annotated[int, typer.Option(help="Memories to draw, 1 to 100.")] = 10,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same memories.")] = 0,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="ID=X", help="A new importance of a memory, 0 to 1; repeat for several."),
-    ] = None,
-    leave: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="The memory stays as it is; repeat for several.")
-    ] = None,
-    as_json: options.AnswerAsJson = False,
-) -> None:
+class RevaluateCommand(options.StoreCommand, name="revaluate"):
     """Draw memories of low or no importance, or say with --set and --leave how much some of them matter.
 
     A new importance stands in `substrate history`, and `substrate undo` takes it back.
     """
-    settings = support.read_settings(ctx)
-    if set_ or leave:
-        judgements = [*map(_judgement, set_ or ()), *({"id": name, "leave": True} for name in leave or ())]
-        request = support.validate(JudgementRequest, {"judgements": judgements}, OPTIONS)
-        answer = support.in_store(
-            settings,
-            lambda deps, now: judge(citizen, request.judgements, deps, now, prepare=lambda command: command),
-            citizen,
-        )
-        support.print_answer(answer, _show_answer, as_json=as_json)
-        if answer.refused:
-            raise typer.Exit(1)
-        return
-    wanted = support.validate(DrawRequest, {"count": count, "seed": seed}, OPTIONS)
-    drawn = support.in_store(
-        settings, lambda deps, now: draw_for(citizen, deps, now, seed=wanted.seed, count=wanted.count), citizen
+
+    citizen_id: str = options.CITIZEN
+    count: int = option("--count", "Memories to draw, 1 to 100.", 10)
+    seed: int = option("--seed", "The same seed draws the same memories.", 0)
+    judgements: list[str] | None = option(
+        "--set ID=X", "A new importance of a memory, 0 to 1; repeat for several."
     )
-    support.print_answer(drawn, _show_draw, as_json=as_json)
+    leave: list[str] | None = option("--leave ID", "The memory stays as it is; repeat for several.")
+    as_json: bool = options.ANSWER_AS_JSON
+
+    def run(self) -> None:
+        citizen = self.citizen_id
+        if self.judgements or self.leave:
+            left = [{"id": name, "leave": True} for name in self.leave or ()]
+            told = self.request(JudgementRequest, judgements=[*map(_judgement, self.judgements or ()), *left])
+            answer = self.answer(judge, citizen, told.judgements, prepare=lambda command: command, of=citizen)
+            self.show(answer, _show_answer)
+            if answer.refused:
+                raise typer.Exit(EXIT_FAULT)
+            return
+        wanted = self.request(DrawRequest)
+        drawn = self.answer(draw_for, citizen, seed=wanted.seed, count=wanted.count, of=citizen)
+        self.show(drawn, _show_draw)
 
 
 def _judgement(given: str) -> dict[str, Any]:
@@ -76,33 +56,23 @@ def _judgement(given: str) -> dict[str, Any]:
         raise InvalidRequest(f"--set: {given!r} is not ID=X, with a number from 0 to 1") from None
 
 
-def _show_draw(draw: Draw, console: Console) -> None:
+def _show_draw(draw: Draw, page: support.Sheet) -> None:
     if not draw.memories:
-        console.print(Text("No memory is of low importance.", "green"))
+        page.fold("No memory is of low importance.", "green")
     for memory in draw.memories:
-        _show_memory(memory, console)
+        importance = "none" if memory.importance is None else f"{memory.importance:g}"
+        offered = "  offered" if memory.offered else ""
+        named = (formatting.to_line(memory.id), "bold")
+        page.say(Text.assemble(named, f"  importance {importance}{offered}"))
+        text = formatting.shorten(memory.description or memory.name, TEXT_SHOWN)
+        page.say(f"  {memory.valid_at:%Y-%m-%d}  {text}")
+        if memory.proposed_importance is not None:
+            because = formatting.to_line(memory.because or "")
+            page.say(f"  proposed: {memory.proposed_importance:g}, because of: {because}")
 
 
-def _show_memory(memory: DrawnMemory, console: Console) -> None:
-    importance = "none" if memory.importance is None else f"{memory.importance:g}"
-    offered = "  offered" if memory.offered else ""
-    console.print(
-        Text.assemble((formatting.to_line(memory.id), "bold"), f"  importance {importance}{offered}"),
-        soft_wrap=True,
-    )
-    text = formatting.to_line(memory.description or memory.name)
-    console.print(Text(f"  {memory.valid_at:%Y-%m-%d}  {formatting.shorten(text, TEXT_SHOWN)}"), soft_wrap=True)
-    if memory.proposed_importance is not None:
-        because = formatting.to_line(memory.because or "")
-        console.print(Text(f"  proposed: {memory.proposed_importance:g}, because of: {because}"), soft_wrap=True)
-
-
-def _show_answer(answer: JudgementsAnswer, console: Console) -> None:
-    refused: Sequence[str] = [
-        f"{formatting.to_line(outcome.id)}: {outcome.detail}"
-        for outcome in answer.outcomes
-        if outcome.status == "refused"
-    ]
-    console.print(Text(f"revalued {count_of(answer.revalued, 'memory')}, left {answer.left:,} as they are"))
-    for line in refused:
-        console.print(Text(f"refused: {line}", "yellow"), soft_wrap=True)
+def _show_answer(answer: JudgementsAnswer, page: support.Sheet) -> None:
+    page.fold(f"revalued {count_of(answer.revalued, 'memory')}, left {answer.left:,} as they are")
+    for outcome in answer.outcomes:
+        if outcome.status == "refused":
+            page.say(f"refused: {formatting.to_line(outcome.id)}: {outcome.detail}", "yellow")

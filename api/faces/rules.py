@@ -4,123 +4,92 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-import typer
 from pydantic import Field
-from rich.console import Console
 from rich.text import Text
 
-from api.cli import bind, formatting, options, support
+from api.cli import formatting, options, support
+from api.cli.program import argument, option
 from api.client import AsyncSubstrate
-from api.mcp.answers import Noticed
-from api.mcp.arguments import (
-    Arguments,
-    CitizenArgument,
-)
+from api.mcp.answers import WithNotice
+from api.mcp.arguments import Arguments
 from api.mcp.tool import ToolAnswer, fields_of, tool
 from orchestration.assembly.displayed_text import fence, one_line
-from orchestration.features.rules import flow as rule_checks
+from orchestration.features.rules import feature as flow
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesPage, RulesVerdict
-from schemas.base import (
-    AtMost,
-    Frozen,
-    Name,
-)
-from schemas.base import (
-    Text as TextField,
-)
+from schemas.base import AtMost, Frozen, Name
+from schemas.base import Text as TextField
 from substrate.language.text import count_of
 
 STYLES: Final = {"block": "bold red", "warn": "yellow", "allow": "green", "unchecked": "magenta"}
 
-app = typer.Typer(add_completion=False)
 
-
-class _Rules(bind.Options):
-    citizen_id: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose rules.")]
-    collectives: options.Collectives = None
-    as_of_time: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="The rules of this moment.")
-    ] = None
-    known_at: Annotated[str | None, typer.Option(metavar="TIME", help="As known at this moment.")] = None
-    as_json: options.AnswerAsJson = False
+class _RulesCommand(options.StoreCommand):
+    citizen_id: str = option("--citizen -c ID", "Whose rules.", ...)
+    collectives: list[str] | None = options.COLLECTIVES
+    as_of_time: str | None = option("--as-of TIME", "The rules of this moment.")
+    known_at: str | None = option("--known-at TIME", "As known at this moment.")
+    as_json: bool = options.ANSWER_AS_JSON
 
     def fields(self) -> dict[str, Any]:
         """With the times as they were written: the request reads them itself."""
-        times = {"as_of_time": self.as_of_time, "known_at": self.known_at}
-        return {name: times.get(name, value) for name, value in vars(self).items() if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
-class _List(_Rules):
-    limit: Annotated[int, typer.Option(help="Rules, 1 to 500.")] = 50
-    cursor: Annotated[str | None, typer.Option(help="The `next` of the page before.")] = None
-
-
-class _Check(_Rules):
-    action: Annotated[str, typer.Argument(help="What is about to be done.")]
-    nodes: Annotated[list[str] | None, typer.Option("--node", metavar="NAME", help="What it is about.")] = None
-    emotion: Annotated[str | None, typer.Option(help="What is felt.")] = None
-    result: Annotated[str | None, typer.Option(help="What is expected to come of it.")] = None
-
-
-@bind.command(app, _List, "list")
-def listed(given: _List) -> None:
+class _List(_RulesCommand, name="rules list"):
     """Show the rules that hold, the newest first, each with its record."""
-    citizen, page = given.citizen_id, given.request(RulesPage)
-    answer = support.in_store(
-        support.read_settings(given.ctx), lambda deps, now: rule_checks.list_rules(citizen, page, deps, now)
-    )
-    support.print_answer(answer, _show_rules, as_json=given.as_json)
+
+    limit: int = option("--limit", "Rules, 1 to 500.", 50)
+    cursor: str | None = options.CURSOR
+
+    def run(self) -> None:
+        self.show(self.answer(flow.list_rules, self.citizen_id, self.request(RulesPage)), _show_rules)
 
 
-@bind.command(app, _Check)
-def check(given: _Check) -> None:
+class _Check(_RulesCommand, name="rules check"):
     """Check an action against the rules. What is checked now is recorded."""
-    request = given.request(RulesCheck)
-    verdict = support.in_store(
-        support.read_settings(given.ctx), lambda deps, now: rule_checks.check_rules(request, deps, now)
-    )
-    support.print_answer(verdict, _show_verdict, as_json=given.as_json)
+
+    action: str = argument(None, "What is about to be done.")
+    nodes: list[str] | None = option("--node NAME", "What it is about.")
+    emotion: str | None = option("--emotion", "What is felt.")
+    result: str | None = option("--result", "What is expected to come of it.")
+
+    def run(self) -> None:
+        self.show(self.answer(flow.check_rules, self.request(RulesCheck)), _show_verdict)
 
 
-def _show_rules(answer: RulesAnswer, console: Console) -> None:
+def _show_rules(answer: RulesAnswer, page: support.Sheet) -> None:
     for rule in answer.rules:
-        console.print(Text(f"{rule.severity:<5} {formatting.to_line(rule.rule)}"), soft_wrap=True)
+        page.say(f"{rule.severity:<5} {formatting.to_line(rule.rule)}")
         record, lowered = rule.record, f"; {rule.lowered}" if rule.lowered else ""
         counts = f"held {record.held}, failed {record.failed}, checked {record.checked}"
         counts += f", blocked {record.blocked}, overridden {record.overridden}"
         origin = f"{rule.kind}; {count_of(len(rule.memories), 'memory')}{lowered}"
-        console.print(Text(f"      {counts}; {origin}", "bright_black"), soft_wrap=True)
+        page.say(f"      {counts}; {origin}", "bright_black")
         for other in rule.contradicts:
-            console.print(Text(f"      contradicts: {formatting.to_line(other)}", "yellow"), soft_wrap=True)
+            page.say(f"      contradicts: {formatting.to_line(other)}", "yellow")
         if rule.dissonance is not None:
-            console.print(Text(f"      keeps being wrong: {rule.dissonance.corrected_belief}", "yellow"))
-    if answer.next is not None:
-        console.print(Text(f"more: --cursor {answer.next}", "bright_black"), soft_wrap=True)
-    for note in answer.notes:
-        console.print(Text(f"note: {formatting.to_line(note)}", "dim"))
+            page.fold(f"      keeps being wrong: {rule.dissonance.corrected_belief}", "yellow")
+    page.cursor(answer.next)
+    page.notes(answer.notes)
     if not answer.rules:
-        support.messages().print(Text("there are no rules", "bright_black"))
+        support.remark("there are no rules")
 
 
-def _show_verdict(verdict: RulesVerdict, console: Console) -> None:
+def _show_verdict(verdict: RulesVerdict, page: support.Sheet) -> None:
     head = (verdict.verdict, STYLES[verdict.verdict])
-    console.print(Text.assemble(head, f": {formatting.to_line(verdict.why)}"), soft_wrap=True)
+    page.say(Text.assemble(head, f": {formatting.to_line(verdict.why)}"))
     for rule in verdict.rules:
-        console.print(
-            Text(f"{rule.outcome:<8} {rule.severity:<5} {formatting.to_line(rule.rule)}"), soft_wrap=True
-        )
-        console.print(Text(f"         {formatting.to_line(rule.why)}", "bright_black"), soft_wrap=True)
+        page.say(f"{rule.outcome:<8} {rule.severity:<5} {formatting.to_line(rule.rule)}")
+        page.say(f"         {formatting.to_line(rule.why)}", "bright_black")
         for other in rule.contradicts:
-            console.print(Text(f"         contradicts: {formatting.to_line(other)}", "yellow"), soft_wrap=True)
+            page.say(f"         contradicts: {formatting.to_line(other)}", "yellow")
     for unjudged in verdict.unjudged:
         line = f"unjudged {formatting.to_line(unjudged.rule)}: {unjudged.why}"
-        console.print(Text(formatting.shorten(line, 200), "magenta"), soft_wrap=True)
-    for note in verdict.notes:
-        console.print(Text(f"note: {formatting.to_line(note)}", "dim"))
+        page.say(formatting.shorten(line, 200), "magenta")
+    page.notes(verdict.notes)
 
 
 class CheckRulesArguments(Arguments):
-    citizen_id: CitizenArgument
     action: Annotated[TextField, Field(description="What you are about to do, in words.")]
     nodes: Annotated[tuple[Name, ...], AtMost(32), Field(description="Names that it is about.")] = ()
 
@@ -137,11 +106,8 @@ class RuleValues(Frozen):
     severity: str
     why: str
 
-    def line(self) -> str:
-        return one_line(f"- {self.outcome} ({self.severity}): {self.rule} ({self.why})")
 
-
-class VerdictValues(Noticed):
+class VerdictValues(WithNotice):
     """`verdict`: allow, warn, block or unchecked."""
 
     verdict: str
@@ -149,24 +115,17 @@ class VerdictValues(Noticed):
     overridden: bool = False
     rules: tuple[RuleValues, ...] = ()
 
-    @classmethod
-    def of(cls, verdict: RulesVerdict) -> VerdictValues:
-        rules = tuple(
-            RuleValues(rule=each.rule, outcome=each.outcome, severity=each.severity, why=each.why)
-            for each in verdict.rules[:MOST_RULES]
-        )
-        return cls(verdict=verdict.verdict, why=verdict.why, overridden=verdict.overridden, rules=rules)
-
-    def text(self) -> str:
-        return "\n".join((one_line(f"{self.verdict}: {self.why}"), *(rule.line() for rule in self.rules)))
-
 
 @tool("Check an action", read_only=False, extra=True)
 async def call_check_rules(client: AsyncSubstrate, given: CheckRulesArguments) -> ToolAnswer[VerdictValues]:
     """Ask before you act: allow, warn, block, or unchecked (no permission), by the citizen's rules."""
     verdict = await client.check_rules(**fields_of(given))
-    values = VerdictValues.of(verdict)
-    return ToolAnswer(fence(values.text()), values)
+    rules, lines = [], [f"{verdict.verdict}: {verdict.why}"]
+    for each in verdict.rules[:MOST_RULES]:
+        rules.append(RuleValues(rule=each.rule, outcome=each.outcome, severity=each.severity, why=each.why))
+        lines.append(f"- {each.outcome} ({each.severity}): {each.rule} ({each.why})")
+    told = verdict.model_dump(include={"verdict", "why", "overridden"})
+    return ToolAnswer(fence("\n".join(map(one_line, lines))), VerdictValues(**told, rules=tuple(rules)))
 
 
 TOOLS: Final = (call_check_rules,)

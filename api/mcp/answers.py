@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Self
+from typing import ClassVar, Self
+
+from pydantic import BaseModel
 
 from orchestration.assembly.budget import Budget, cut_to_room
-from orchestration.assembly.compact import Told
+from orchestration.assembly.compact import CompactText
 from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
-from schemas.commands import Consequence, WriteReceipt
-from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
+from schemas.commands import Consequence
+from schemas.memory import ClosedReason, ConsciousnessNode, InvalidationReason, Level, Source
 from schemas.mind.state import CitizenState
 from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation
 
 
-class StreamMemory(Frozen):
+class Values(Frozen):
+    """Fields of a value as a tool answers with them, some under other names than they have there."""
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def of(cls, value: BaseModel) -> Self:
+        return cls(**{name: getattr(value, cls.renamed.get(name, name)) for name in cls.model_fields})
+
+
+class StreamMemory(Values):
     """A memory of a stream; `score` says how active it is, `likeness` is its cosine to the question."""
+
+    renamed: ClassVar = {
+        "id": "node_id",
+        "type": "node_type",
+        "text": "description",
+        "score": "consciousness_adjusted_score",
+    }
 
     id: str
     level: Level
@@ -29,27 +48,14 @@ class StreamMemory(Frozen):
     score: float | None = None
     likeness: float | None = None
 
-    @classmethod
-    def of(cls, node: ConsciousnessNode) -> StreamMemory:
-        return cls(
-            id=node.node_id,
-            level=node.level,
-            type=node.node_type,
-            name=node.name,
-            text=node.description,
-            valid_at=node.valid_at,
-            score=node.consciousness_adjusted_score,
-            likeness=node.likeness,
-        )
 
-
-class Noticed(Frozen):
+class WithNotice(Frozen):
     """An answer with stored text: it says first what that is, for hosts that show only the values to a model."""
 
     notice: str = NOTICE
 
 
-class StreamValues(Noticed):
+class StreamValues(WithNotice):
     """The memories in the order of the text, which has this many `tokens`. `omitted` counts those that did not
     fit, `degraded` names missing parts.
 
@@ -68,7 +74,7 @@ class StreamValues(Noticed):
 
     @classmethod
     def of(
-        cls, stream: ConsciousnessStream, told: Told, nodes: Sequence[ConsciousnessNode], tokens: int
+        cls, stream: ConsciousnessStream, told: CompactText, nodes: Sequence[ConsciousnessNode], tokens: int
     ) -> StreamValues:
         """The values of a stream with these of the memories told."""
         return cls(
@@ -84,7 +90,7 @@ class StreamValues(Noticed):
 
     @classmethod
     def within(
-        cls, budget: Budget, stream: ConsciousnessStream, told: Told, words: Collection[str]
+        cls, budget: Budget, stream: ConsciousnessStream, told: CompactText, words: Collection[str]
     ) -> StreamValues:
         """The values in at most this many tokens: the last memories are left out, the first is cut if need be."""
         nodes, tokens = told.memories, budget.count(told.text)
@@ -118,7 +124,7 @@ class HeardValues(Frozen):
         return cls(status=message.status, id=message.id, reason=message.reason, notes=report.notes)
 
 
-class ReceiptValues(Frozen):
+class ReceiptValues(Values):
     """A stored command. `recognised`: the id of a memory with the same text; nothing new was stored."""
 
     id: str | None = None
@@ -131,11 +137,6 @@ class ReceiptValues(Frozen):
     recognised: str | None = None
     warnings: tuple[str, ...]
 
-    @classmethod
-    def of(cls, receipt: WriteReceipt) -> Self:
-        """For receipts of stored commands only: a refused command is answered as a fault."""
-        return cls(**{name: getattr(receipt, name) for name in cls.model_fields})
-
 
 class ReceiptAndConsequences(ReceiptValues):
     """A stored command and what follows from it; `further`: of how many more."""
@@ -144,8 +145,10 @@ class ReceiptAndConsequences(ReceiptValues):
     further: int = 0
 
 
-class RecordValues(Frozen):
+class RecordValues(Values):
     """One record of a memory: its content, when it held, when it was known, and why either ended."""
+
+    renamed: ClassVar = {"text": "description", "type": "node_type", "emotions": "emotion_vector"}
 
     version: int
     name: str
@@ -167,13 +170,8 @@ class RecordValues(Frozen):
     command_id: str | None = None
     closed_by: str | None = None
 
-    @classmethod
-    def of(cls, record: MemoryRecord) -> RecordValues:
-        renamed = {"text": "description", "type": "node_type", "emotions": "emotion_vector"}
-        return cls(**{name: getattr(record, renamed.get(name, name)) for name in cls.model_fields})
 
-
-class HistoryValues(Noticed):
+class HistoryValues(WithNotice):
     """All records of one memory, in the order in which they became known."""
 
     id: str
@@ -181,7 +179,7 @@ class HistoryValues(Noticed):
     degraded: tuple[str, ...]
 
 
-class StateValues(Noticed):
+class StateValues(WithNotice):
     """What a citizen feels and wants, from `valid_at` on."""
 
     citizen_id: str

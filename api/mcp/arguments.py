@@ -14,13 +14,14 @@ from schemas.base import (
     Identifier,
     LongText,
     Name,
+    RelationType,
     Request,
     ShortText,
     Text,
     Unit,
     Whole,
 )
-from schemas.commands import RelationType, Tags
+from schemas.commands import Tags
 from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import Filters, Prefer, TimeZone, check_not_blank
 from schemas.memory import Level, ResolutionState, Severity
@@ -65,13 +66,13 @@ class Arguments(Request):
     """The arguments of a tool. The names of REST are taken too."""
 
     other_names: ClassVar[Names] = NAMES_OF_REST
+    citizen_id: CitizenArgument
 
 
 ConversationArgument = Annotated[Identifier, Field(description="A name for the conversation, the same each time.")]
 
 
 class _StreamArguments(Arguments):
-    citizen_id: CitizenArgument
     max_tokens: MaxTokensArgument = COMPACT_TOKENS
 
 
@@ -128,7 +129,6 @@ class WakeArguments(_StreamArguments):
 
 
 class RememberArguments(Arguments):
-    citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
     text: Annotated[LongText, Field(description="What is remembered, in full sentences.")] = ""
     node_type: Annotated[Name, Field(description="What kind of thing it is: Memory, Person, Goal.")] = "Memory"
@@ -151,15 +151,17 @@ class RememberArguments(Arguments):
     command_id: CommandIdArgument = None
 
 
-class CorrectArguments(Arguments):
+class HistoryArguments(Arguments):
+    id: MemoryIdArgument
+    level: LevelArgument = Level.N1
+
+
+class CorrectArguments(HistoryArguments):
     """New content for a memory. With `changed` the old content was true until now, otherwise it never was.
 
     `reason`, `emotions` and `energy` are those of the learning moment.
     """
 
-    citizen_id: CitizenArgument
-    id: MemoryIdArgument
-    level: LevelArgument = Level.N1
     name: Annotated[Name | None, Field(description="What it is about, if that changes.")] = None
     text: Annotated[LongText | None, Field(description="The new text, in full sentences.")] = None
     reason: Annotated[
@@ -179,22 +181,13 @@ class CorrectArguments(Arguments):
     command_id: CommandIdArgument = None
 
 
-class HistoryArguments(Arguments):
-    citizen_id: CitizenArgument
-    id: MemoryIdArgument
-    level: LevelArgument = Level.N1
-
-
-class _MemoryArguments(Arguments):
+class _ChangeArguments(HistoryArguments):
     """A change of one memory."""
 
-    citizen_id: CitizenArgument
-    id: MemoryIdArgument
-    level: LevelArgument = Level.N1
     command_id: CommandIdArgument = None
 
 
-class ResolveArguments(_MemoryArguments):
+class ResolveArguments(_ChangeArguments):
     resolution_state: Annotated[ResolutionState, Field(description="The state of the work from now on.")] = (
         ResolutionState.RESOLVED
     )
@@ -204,17 +197,16 @@ class ResolveArguments(_MemoryArguments):
     quoted: QuotedArgument = False
 
 
-class RetractArguments(_MemoryArguments):
+class RetractArguments(_ChangeArguments):
     until: Annotated[EndMoment | None, Field(description="Until when it was true. Default: it never was.")] = None
     quoted: QuotedArgument = False
 
 
-class UndoArguments(_MemoryArguments):
+class UndoArguments(_ChangeArguments):
     pass
 
 
 class RelateArguments(Arguments):
-    citizen_id: CitizenArgument
     source_id: Annotated[Identifier, Field(description="The memory where the link begins.")]
     relation: Annotated[RelationType, Field(description="What one is to the other, such as CAUSED_BY.")]
     target_id: Annotated[Identifier, Field(description="The memory where the link ends.")]
@@ -229,7 +221,6 @@ class RelateArguments(Arguments):
 
 
 class HearArguments(Arguments):
-    citizen_id: CitizenArgument
     conversation: ConversationArgument
     speaker: Annotated[Name, Field(description="Who says it: a name, or user, assistant, tool.")]
     text: Annotated[LongText, Field(min_length=1, description="What is said, word for word.")]
@@ -244,7 +235,6 @@ class HearArguments(Arguments):
 class SetStateArguments(Arguments):
     """What the citizen feels and wants from now on; fields left out stay."""
 
-    citizen_id: CitizenArgument
     energy: Annotated[Unit | None, Field(description="How awake it is, 0 to 1.")] = None
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants now.")] = None

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncSubstrate
-from api.mcp.tool_schemas import CitizenScope
+from api.mcp.tool import CitizenScope
 from api.mcp.tools import choose_tools, split_names
 from api.security.permissions import Caller
 

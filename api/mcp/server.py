@@ -14,10 +14,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
-from api.mcp import tool_schemas
 from api.mcp.arguments import WakeArguments
-from api.mcp.tool import Tool
-from api.mcp.tool_schemas import CitizenScope
+from api.mcp.tool import CitizenScope, Tool, answer_schema, argument_schema
 from api.mcp.tools import RESOURCES, TOOLS, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import fence, visible_values
@@ -137,8 +135,8 @@ def _describe_tool(tool: Tool, scope: CitizenScope) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=scope.narrow(tool_schemas.argument_schema(tool.arguments)),
-        output_schema=tool_schemas.answer_schema(tool.answer),
+        input_schema=scope.narrow(argument_schema(tool.arguments)),
+        output_schema=answer_schema(tool.answer),
         annotations=hints,
     )
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from api.client import AsyncSubstrate
 from api.client._calls import AsOfFields
-from api.client.conversations import MessageFields
+from api.client.async_client import MessageFields
 from api.mcp import answers
 from api.mcp.arguments import (
     CorrectArguments,

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BaseModel
 
 from api.dependencies import Now, OpenDeps
+from api.request_parsing.bodies import StrictRoute
 from api.request_parsing.reading import add_notes
-from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import Caller, CurrentCaller, Endpoint, asked_of, authorize, declare, may_override
 from schemas.base import Request
 from schemas.commands import Writer, WriteReceipt
@@ -82,7 +82,7 @@ def _endpoint(operation: Operation) -> Endpoint:
         return Response(body, operation.status, dict(response_.headers), media_type="application/json")
 
     parameters = [_own("response_", Response), _own("caller_", CurrentCaller)]
-    parameters += [_sent(each, operation) for each in signature.parameters.values() if _is_sent(each)]
+    parameters += [_sent_parameter(each, operation) for each in signature.parameters.values() if _is_sent(each)]
     endpoint.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return declare(endpoint, may)
 
@@ -99,7 +99,7 @@ def _is_sent(parameter: inspect.Parameter) -> bool:
     return parameter.name in FROM_SERVICE or not (is_option or parameter.name == "writer")
 
 
-def _sent(parameter: inspect.Parameter, operation: Operation) -> inspect.Parameter:
+def _sent_parameter(parameter: inspect.Parameter, operation: Operation) -> inspect.Parameter:
     """The parameter as the framework is to read it: by keyword; a value of a GET or a DELETE from the query."""
     kind = FROM_SERVICE.get(parameter.name, parameter.annotation)
     if operation.method in ("GET", "DELETE") and isinstance(kind, type) and issubclass(kind, Request):

@@ -7,21 +7,26 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from api.problems import fault_line, invalid_request
-from api.request_parsing.command_parsing import with_command_id
 from api.request_parsing.etags import refuse_if_match
-from api.request_parsing.writes import WriteContext
-from api.runtime.runtime import Runtime
+from api.request_parsing.writes import WriteContext, with_command_id
 from api.security.permissions import REMEDY, Caller, shared_scope
-from orchestration.writing import copy_erasure, erasure
+from orchestration.writing import erasure
 from schemas.base import Identifier, Request
 from schemas.collectives import GraphRequest
-from schemas.commands import Erase, EraseCitizen, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Writer
-from schemas.commands.erasure import WITH_COPIES
+from schemas.commands import (
+    WITH_COPIES,
+    Erase,
+    EraseCitizen,
+    EraseCollective,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Writer,
+)
 from schemas.errors import Forbidden
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level
-from schemas.temporal import Instant
-from schemas.upkeep.offers import Offer
+from schemas.stream import Offer
 from substrate.graphs.names import graph_name
 
 
@@ -41,16 +46,6 @@ class EpisodeErasureRequest(GraphRequest, CitizenErasureRequest):
     """An erasure of an episode of this graph."""
 
 
-async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
-    """Erase from the open store, and rewrite the files of an embedded engine so that they hold none of it.
-
-    Raises what `orchestration.writing.copy_erasure.erase` raises. An interrupted erasure is finished when
-    the store is opened again.
-    """
-    directory = None if runtime.engine is None else runtime.engine.directory
-    return await copy_erasure.erase(command, runtime.deps, now, directory)
-
-
 async def erase_and_report(
     raw: dict[str, Any],
     kind: type[EraseMemory | EraseEpisode | EraseCitizen | EraseCollective],
@@ -60,6 +55,7 @@ async def erase_and_report(
 
     Raises InvalidRequest with every fault, NotFound or Forbidden when the caller may not erase there.
     """
+    deps = writing.runtime.deps
     refuse_if_match(writing.if_match, "an erasure")
     try:
         command = kind.model_validate(with_command_id(raw, writing.key))
@@ -71,7 +67,7 @@ async def erase_and_report(
     if writing.ingestions is not None and not isinstance(command, EraseMemory):
         # What is being stored in the background would come back after it was erased.
         await writing.ingestions.forget(graph_name(graph, citizen_id), getattr(command, "episode_id", None))
-    report = await erase_from_store(command, writing.runtime, writing.now)
+    report = await erasure.erase_naming_copies(command, deps, writing.now, deps.directory)
     writing.caller.commands.append(report.command_id)
     return report
 

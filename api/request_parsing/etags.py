@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 from fastapi import Header, Response
 
 from api.problems import invalid_request
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from schemas.errors import PreconditionFailed
 from schemas.memory import ConsciousnessNode, Level
 

@@ -11,14 +11,13 @@ from pydantic import model_validator
 
 from api.problems import invalid_request
 from orchestration.dependencies import Deps
-from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.filters import read_filters
+from orchestration.graph_queries.existing_graphs import View, read_filters
 from orchestration.identifiers import link_name
-from orchestration.mind.decay import Decay
+from orchestration.mind.energy import Decay
 from orchestration.writing.records import tag_names
-from schemas.base import CitizenId, Name, Request, ShortText
+from schemas.base import CitizenId, Name, RelationType, Request, ShortText
 from schemas.collectives import OfCollective, check_collective
-from schemas.commands import LinkId, RelationType
+from schemas.commands import LinkId
 from schemas.errors import NotFound
 from schemas.intention import AsOf, Filters, Label
 from schemas.memory import (

@@ -1,25 +1,18 @@
-"""Write over REST: apply one command or a list, each only once however often it is sent; return receipts."""
+"""Write over REST: parse one command or a list, apply each only once however often it is sent; return receipts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
+from uuid import uuid4
 
 from fastapi import Depends, Header, Query, Request, Response
-from pydantic import Field, PlainValidator
+from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, field_validator
 
 from api.dependencies import Now, OpenRuntime
-from api.problems import invalid_request
-from api.request_parsing.body_limit import run_off_loop
-from api.request_parsing.command_parsing import (
-    MAX_COMMANDS,
-    command_type,
-    parse_command,
-    parse_commands,
-    refusal_receipt,
-    with_command_id,
-)
+from api.problems import MAX_FAULTS, fault_line, invalid_request, shorten_faults
+from api.request_parsing.bodies import run_off_loop
 from api.request_parsing.etags import IfMatch, expect_version, refuse_if_match
 from api.runtime.ingestions import BackgroundIngestions
 from api.runtime.runtime import Runtime
@@ -28,8 +21,9 @@ from api.telemetry import metrics
 from orchestration import insertion
 from orchestration.writing import atomic
 from schemas.base import Frozen, Identifier
-from schemas.commands import ChangeCommand, Command, WriteReceipt, subject_of
+from schemas.commands import KINDS, ChangeCommand, Command, Relate, WriteReceipt, subject_of
 from schemas.errors import Forbidden, NotFound, PreconditionFailed
+from schemas.memory import REQUIRED, graph_fields
 from schemas.responses import ReceiptList
 from schemas.temporal import Instant
 from substrate.store.transactions import COMMANDS_AT_MOST
@@ -124,7 +118,11 @@ async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: Write
     if not isinstance(raw, list):
         _refuse_wrapped_list(raw)
         receipt = await write_one(raw, command_type(raw) if kind is None else kind, writing)
-        return _json_response(receipt, 201, {"Location": _address(receipt, raw)})
+        noun = "links" if subject_of(receipt.command) == "link" else "memories"
+        whose = {name: raw[name] for name in ("citizen_id", "collective") if raw.get(name) is not None}
+        query = f"?{urlencode(whose)}" if whose else ""
+        address = f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{query}"
+        return _json_response(receipt, 201, {"Location": address})
     if not 1 <= len(raw) <= MAX_COMMANDS:
         raise invalid_request([f"a list has 1 to {MAX_COMMANDS} elements, this one has {len(raw)}"])
     if writing.if_match is not None and writing.if_match.strip() != "*":
@@ -204,13 +202,109 @@ async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteCon
     return receipts
 
 
-def _address(receipt: WriteReceipt, raw: Mapping[str, Any]) -> str:
-    """The path at which the written memory or link is read."""
-    noun = "links" if subject_of(receipt.command) == "link" else "memories"
-    whose = {name: raw[name] for name in ("citizen_id", "collective") if raw.get(name) is not None}
-    query = f"?{urlencode(whose)}" if whose else ""
-    return f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{query}"
-
-
 def _json_response(answer: Frozen, status: int, headers: dict[str, str] | None = None) -> Response:
     return Response(answer.model_dump_json(), status, headers, media_type="application/json")
+
+
+MAX_COMMANDS: Final = 1000
+_IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
+
+
+def parse_command[C: Command](raw: Any, kind: type[C]) -> C:
+    """Parse one command. Raises InvalidRequest with every fault."""
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        raise invalid_request(list(fault_lines(error, kind))) from error
+
+
+def parse_commands(raw: Sequence[Any], kind: type[Command] | None) -> list[Command | WriteReceipt]:
+    """Parse each element, in order, into its command or the receipt of its refusal.
+
+    Without `kind` each element names its own. All receipts share `MAX_FAULTS` lines of faults; when these are used
+    up, each further receipt shows its first fault and the number of others.
+    """
+    parsed: list[Command | WriteReceipt] = []
+    shown = 0
+    for element in raw:
+        most = max(2, MAX_FAULTS - shown)
+        result = _parse_or_refuse(element, command_type(element) if kind is None else kind, most)
+        parsed.append(result)
+        shown += len(result.faults) if isinstance(result, WriteReceipt) else 0
+    return parsed
+
+
+def command_type(raw: Any) -> type[Command]:
+    """The type that the field `command` names; `UnknownCommand` if it names no type."""
+    name = raw.get("command") if isinstance(raw, dict) else None
+    return KINDS.get(name, UnknownCommand) if isinstance(name, str) else UnknownCommand
+
+
+class UnknownCommand(Command):
+    """Stands for a command of an unknown kind: its validation always fails, first on the field `command`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    command: str = Field(default="", validate_default=True)
+
+    @field_validator("command")
+    @classmethod
+    def _refuse(cls, command: str) -> str:
+        raise ValueError(f"must be one of {', '.join(KINDS)}")
+
+
+def with_command_id(raw: Any, key: str | None) -> Any:
+    """`raw` with the idempotency key as its `command_id`, unless it has one of its own."""
+    if key is None or not isinstance(raw, dict) or raw.get("command_id") is not None:
+        return raw
+    return {**raw, "command_id": key}
+
+
+def refusal_receipt(command: Command, error: NotFound | Forbidden) -> WriteReceipt:
+    """The receipt of a command that its sender may not send."""
+    return WriteReceipt(
+        command_id=command.command_id or uuid4().hex,
+        command=command_name(type(command)),
+        status="refused",
+        id=getattr(command, "id", None),
+        **graph_fields(command.graph_key),
+        problem="not-found" if isinstance(error, NotFound) else "forbidden",
+        faults=(error.detail,),
+    )
+
+
+def command_name(kind: type[Command]) -> str:
+    """The name in the field `command`; empty for `UnknownCommand`."""
+    return str(kind.model_fields["command"].get_default())
+
+
+def fault_lines(error: ValidationError, kind: type[Command]) -> Iterator[str]:
+    """Each fault as `field: message`; faults of a link's REQUIRED fields are worded as in 003, component 6."""
+    for fault in error.errors(include_url=False, include_input=False, include_context=False):
+        location, message = fault["loc"], fault["msg"]
+        if issubclass(kind, Relate) and location and location[0] in REQUIRED:
+            missing = fault["type"] == "missing"
+            message = "REQUIRED field missing" if missing else f"REQUIRED field invalid: {message}"
+        yield fault_line(location, message)
+
+
+def _parse_or_refuse(raw: Any, kind: type[Command], most: int) -> Command | WriteReceipt:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        fields = raw if isinstance(raw, dict) else {}
+        return WriteReceipt(
+            command_id=_identifier(fields, "command_id") or uuid4().hex,
+            command=command_name(kind),
+            status="refused",
+            id=_identifier(fields, "id"),
+            problem="invalid-request",
+            faults=shorten_faults(list(fault_lines(error, kind)), most),
+        )
+
+
+def _identifier(fields: Mapping[str, Any], name: str) -> str | None:
+    try:
+        return _IDENTIFIER.validate_python(fields.get(name))
+    except ValidationError:
+        return None

@@ -1,28 +1,30 @@
-"""Citizens: their list, their state, export and erasure."""
+"""Citizens and collectives: their lists, the state of a citizen, export and erasure of a whole graph."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
+from fastapi import Path
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from api.dependencies import Now, OpenRuntime
-from api.request_parsing.erasures import CitizenErasureRequest, erase_and_report
+from api.request_parsing.erasures import CitizenErasureRequest, ErasureRequest, erase_and_report
 from api.request_parsing.reading import add_notes
 from api.request_parsing.writes import SingleWrite
 from api.runtime.runtime import Runtime
-from api.security.exports import ReservedExport, stream_blocks
 from api.security.permissions import CurrentCaller
+from api.security.rate_limits import ReservedExport, stream_blocks
 from orchestration.mind import state as citizen
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
-from schemas.commands import EraseCitizen, ErasureReport
+from schemas.collectives import CollectiveId, CollectivePage
+from schemas.commands import EraseCitizen, EraseCollective, ErasureReport
 from schemas.intention import AsOf
-from schemas.memory import Level, collective_of
+from schemas.memory import Level, collective_of, graph_key
 from schemas.mind.state import CitizenPage, CitizenState, StateChange
-from schemas.operation import ERASES, AsCitizen, Called, May, Operation, citizen_may, group
+from schemas.operation import ERASES, AsCitizen, May, Method, Need, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import KnownMoment, to_instant
 
@@ -34,7 +36,7 @@ class ExportRequest(Request):
     known_at: KnownMoment | None = None
 
 
-async def listed(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
+async def list_citizens(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
     """The citizens of whom something is stored and whom the key may read, a page at a time."""
     after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
     citizens = [name for name in await runtime.deps.graphs.citizens() if name > after and caller.may_read(name)]
@@ -115,33 +117,86 @@ SETS_STATE: Final = May(
     of_path=True,
     source="source",
 )
-STATES: Final = group(
-    "citizens",
+
+
+CollectiveInPath = Annotated[CollectiveId, Path(description="The id of a collective beside the default one.")]
+
+
+async def list_collectives(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CollectivePage:
+    """The collectives in which something is stored and which the key may read, a page at a time."""
+    after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
+    stored = [name for name in await runtime.deps.graphs.collectives() if name > after]
+    names = [name for name in stored if caller.readable((graph_key(Level.N2, name),))]
+    shown = names[: query.limit]
+    return CollectivePage(
+        collectives=tuple(shown), next=encode_cursor(shown[-1]) if len(names) > len(shown) else None
+    )
+
+
+async def export_collective(
+    collective: CollectiveInPath,
+    query: ExportRequest,
+    runtime: OpenRuntime,
+    reserved: ReservedExport,
+) -> StreamingResponse:
+    """The whole collective as lines of JSON, every record on both time axes (`docs/export.md`).
+
+    A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
+    `Substrate-Notes` lists what was assumed.
+    """
+    return await answer_export(Origin(graph_key(Level.N2, collective), None), query, runtime, reserved)
+
+
+async def erase_collective(
+    collective: CollectiveInPath, query: ErasureRequest, writing: SingleWrite
+) -> ErasureReport:
+    """Remove the whole collective for good, with all that anybody wrote there. Needs a steward of it."""
+    return await erase_and_report({**query.model_dump(), "collective": collective}, EraseCollective, writing)
+
+
+READS_COLLECTIVE: Final = May(
+    "collective:ID:read",
+    lambda asked: [Need("read", None, graph_key(Level.N2, asked.path["collective"]))],
+    of_path=True,
+)
+OPERATIONS: Final = (
+    *group(
+        "citizens",
     Operation("list_citizens", "GET /v1/citizens", "List citizens",
-              May("any key; it sees only the citizens that it may read"), listed,
-              call=Called(says="One page of the citizens that the key may read; `cursor` is the `next` of the "
+              May("any key; it sees only the citizens that it may read"), list_citizens,
+              call=Method(says="One page of the citizens that the key may read; `cursor` is the `next` of the "
                                "page before.")),
     Operation("get_state", "GET /v1/citizens/{citizen_id}/state", "Read the state of a citizen", READS, state,
               notes=True,
-              call=Called("state", "The energy, emotions, goal and drives of the citizen, now or at `as_of_time` "
+              call=Method("state", "The energy, emotions, goal and drives of the citizen, now or at `as_of_time` "
                           "as known at `known_at`.")),
     Operation("get_state_history", "GET /v1/citizens/{citizen_id}/state/history", "Read all states of a citizen",
               READS, citizen.state_history,
-              call=Called("state_history", "One page of the records of the state; `cursor` is the `next` of the "
+              call=Method("state_history", "One page of the records of the state; `cursor` is the `next` of the "
                           "page before.")),
     Operation("get_energy", "GET /v1/citizens/{citizen_id}/energy", "Read the energy of a citizen over time",
               READS, citizen.energy_series,
-              call=Called("energy", "The energy now, and one page of what set it; `cursor` is the `next` of the "
+              call=Method("energy", "The energy now, and one page of what set it; `cursor` is the `next` of the "
                           "page before.")),
     Operation("set_state", "PUT /v1/citizens/{citizen_id}/state", "Set the state of a citizen",
               SETS_STATE, set_state, notes=True,
-              call=Called(says="Set the fields given, from `valid_at` or now on; the others stay.")),
-)  # fmt: skip
-FILES: Final = group(
-    "citizens",
+              call=Method(says="Set the fields given, from `valid_at` or now on; the others stay.")),
     Operation("export_citizen", "GET /v1/citizens/{citizen_id}/export", "Export a citizen's memory",
               READS, export_memory, sent=StreamingResponse),
     Operation("erase_citizen", "DELETE /v1/citizens/{citizen_id}", "Erase a citizen's memory for good",
               ERASES, erase_citizen,
-              call=Called(says="Remove the whole personal memory for good.", takes=EraseCitizen)),
+              call=Method(says="Remove the whole personal memory for good.", takes=EraseCitizen)),
+    ),
+    *group(
+        "collectives",
+    Operation("list_collectives", "GET /v1/collectives", "List collectives",
+              May("any key; it sees only the collectives that it may read"), list_collectives,
+              call=Method(says="One page of the collectives that the key may read; `cursor` is the `next` of the "
+                               "page before.")),
+    Operation("export_collective", "GET /v1/collectives/{collective}/export", "Export a collective",
+              READS_COLLECTIVE, export_collective, sent=StreamingResponse),
+    Operation("erase_collective", "DELETE /v1/collectives/{collective}", "Erase a collective",
+              ERASES._replace(says="collective:ID:steward"), erase_collective,
+              call=Method(says="Remove a whole collective for good, with all that anybody wrote there.")),
+    ),
 )  # fmt: skip

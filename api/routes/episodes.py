@@ -1,4 +1,4 @@
-"""Episodes: store a conversation, read its progress, erase it."""
+"""Episodes and files: store a conversation or what another program holds, read the progress, erase it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from typing import Annotated, Any, Final, Self
 from urllib.parse import quote, urlencode
 
 import orjson
 from fastapi import Depends, Header, Path, Response
 from fastapi import Request as HttpRequest
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Base64Bytes, Field, WithJsonSchema, model_validator
 
+from api.asgi.disconnects import unless_caller_leaves
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
 from api.request_parsing.writes import SingleWrite
@@ -22,18 +24,21 @@ from api.security.permissions import CurrentCaller
 from api.telemetry import metrics
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
-from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
+from orchestration.ingestion.file_readers import FileReaders, FilesToRead
+from orchestration.ingestion.formats import FORMS, File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.messages import MAX_PARTS
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest, ingest_as_happened
 from orchestration.ingestion.storing import Job, Progress
-from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Identifier
+from orchestration.ingestion.written_times import read_zone
+from schemas.base import MAX_LONG_TEXT, VISIBLE_TEXT_PATTERN, AtMost, Flag, Identifier, ShortText
 from schemas.collectives import GraphRequest
 from schemas.commands import EraseEpisode, ErasureReport
+from schemas.errors import InvalidRequest
 from schemas.memory import Source, graph_fields
-from schemas.operation import ERASES, Asked, Called, Claim, May, Need, Operation, Standing, graph_may, group
-from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
+from schemas.operation import ERASES, Claim, May, Method, Need, Operation, RequestParts, Standing, graph_may, group
+from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport, IngestReport
 from substrate.graphs.names import graph_name
 
 
@@ -233,13 +238,13 @@ def _parse(conversation: Conversation, episode_id: str) -> ParsedFiles:
     return parse("messages", FileSet(episode_id, (file,), conversation.owner)).into(conversation.graph_key)
 
 
-def ingests(asked: Asked) -> Iterable[Need | Claim]:
+def ingests(asked: RequestParts) -> Iterable[Need | Claim]:
     """What comes in has the source ingestion."""
     yield Need("write", asked.request.citizen_id, asked.request.graph_key)
     yield Claim(Source.INGESTION)
 
 
-def _conversation_needs(asked: Asked) -> Iterable[Need | Claim | Standing]:
+def _conversation_needs(asked: RequestParts) -> Iterable[Need | Claim | Standing]:
     """Facts that are drawn from a conversation have the source tool."""
     yield from ingests(asked)
     if asked.request.extract_facts:
@@ -249,15 +254,98 @@ def _conversation_needs(asked: Asked) -> Iterable[Need | Claim | Standing]:
 
 
 INGESTS: Final = May("citizen:ID:write or LEVEL:write", ingests, first="write", shared=True)
+
+
+TAKEN: Final = tuple(name for name, form in FORMS.items() if not form.of_store)
+"""The formats that hold what one citizen said, heard or wrote."""
+
+
+class SentFile(GraphRequest):
+    """A file as it is: `content` in base64, `name` with its ending.
+
+    `format` is told by what the file holds, unless it is named. `timezone` is of times that name none. With
+    `strict` nothing is stored when a part cannot be read. On a shared level `citizen_id` is the author.
+    """
+
+    name: Annotated[ShortText, Field(examples=["diary.txt"])]
+    content: Annotated[Base64Bytes, Field(examples=["VGhlIGJvYXQgaXMgaW4gdGhlIHdhdGVyLg=="])]
+    format: Annotated[ShortText | None, Field(description=f"One of {', '.join(TAKEN)}.")] = None
+    timezone: Annotated[ShortText | None, Field(examples=["Europe/Berlin"])] = None
+    strict: Flag = False
+
+
+async def ingest_file(
+    file: SentFile,
+    context: Annotated[IngestionContext, Depends()],
+    in_background: Annotated[bool, Depends(prefers_async)],
+) -> Response:
+    """Store a file of another program: a chat, mails, a table, a document, or an archive of such.
+
+    Each conversation becomes an episode; sent again, or longer, it adds only what is new. What cannot be read is
+    reported in `faults`, and counts as refused; the rest is stored. `formats` says as what the file was read. It
+    is read within bounds of memory and processor time, and no further when its caller leaves. With
+    `Prefer: respond-async` the answer comes at once; its `Location` is the address of the progress.
+    """
+    _check_taken(file.format)
+    zone = None if file.timezone is None else read_zone(file.timezone)
+    task = FilesToRead(
+        file.name, len(file.content), file.content, file.format, file.owner, zone=zone, strict=file.strict
+    )
+    if not in_background:
+        parsed = await unless_caller_leaves(context.http, _read_file(file, task, context))
+        context.caller.commands += [item.command_id for item in parsed.items if item.command_id is not None]
+        report = await _store_file(file, parsed, context)
+        return Response(report.model_dump_json(), media_type="application/json")
+
+    what = blake2b(file.content, digest_size=10)
+    what.update(repr(task._replace(raw=None)).encode())  # of the bytes it would take half a second
+    named = f"file:{what.hexdigest()}"
+
+    async def work(progress: Progress) -> EpisodeReport:
+        report = await _store_file(file, await _read_file(file, task, context), context, progress)
+        where = {"citizen_id": file.citizen_id, **graph_fields(file.graph_key)}
+        return EpisodeReport(**dict(report), **where, episode_id=named)
+
+    return context.begin(named, file, [], work)
+
+
+async def _read_file(file: SentFile, task: FilesToRead, context: IngestionContext) -> ParsedFiles:
+    """Raises InvalidRequest for a format that is not taken, and when nothing can be read."""
+    readers: FileReaders = context.http.app.state.readers
+    parsed = (await readers.read(task)).intake.parsed
+    for form in parsed.formats:
+        _check_taken(form)
+    return parsed.into(file.graph_key)
+
+
+async def _store_file(
+    file: SentFile, parsed: ParsedFiles, context: IngestionContext, progress: Progress | None = None
+) -> IngestReport:
+    writer = context.caller.writer_of(file.graph_key, file.citizen_id)
+    report = await ingest(parsed, context.runtime.deps, context.now, progress=progress, writer=writer)
+    metrics.record_ingestion(report.stored, report.duplicates, report.refused)
+    return report
+
+
+def _check_taken(form: str | None) -> None:
+    if form is not None and form not in TAKEN:
+        raise InvalidRequest(
+            f"the format {form!r} is not taken here",
+            remedy=f"Choose one of {', '.join(TAKEN)}; send commands to /v1/commands.",
+        )
+
+
 OPERATIONS: Final = group(
     "episodes",
     Operation("remember_episode", "POST /v1/episodes", "Store a conversation",
               INGESTS._replace(says=f"{INGESTS.says}; admin with known_as_happened", needs=_conversation_needs),
-              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call=Called("ingest", by_hand=True)),
+              remember_episode, gives=EpisodeReport, responses=ACCEPTED, call=Method("ingest", by_hand=True)),
     Operation("hear", "POST /v1/episodes/{episode_id:path}/turns", "Append messages to a conversation",
-              INGESTS, hear, call=Called(by_hand=True)),
+              INGESTS, hear, call=Method(by_hand=True)),
     Operation("get_episode_progress", "GET /v1/episodes/{episode_id:path}",
-              "Read how far a conversation is stored", graph_may("read"), progress, call=Called(by_hand=True)),
+              "Read how far a conversation is stored", graph_may("read"), progress, call=Method(by_hand=True)),
     Operation("erase_episode", "DELETE /v1/episodes/{episode_id:path}", "Erase a conversation for good",
-              ERASES, erase_episode, call=Called(takes=EraseEpisode)),
+              ERASES, erase_episode, call=Method(takes=EraseEpisode)),
+    Operation("ingest_file", "POST /v1/files", "Store a file of another program",
+              INGESTS, ingest_file, gives=IngestReport, responses=ACCEPTED, call=Method(by_hand=True)),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from api.security.middleware import find_caller
 from api.security.permissions import Caller
 from api.telemetry import metrics
 from schemas.errors import StoreDamaged, Unavailable
-from schemas.operation import PUBLIC, Called, May, Operation, group
+from schemas.operation import PUBLIC, May, Method, Operation, group
 from schemas.responses import Alive, Ready
 from substrate.connection.errors import GraphMissing
 from substrate.engine import checksums
@@ -100,10 +100,10 @@ async def read_metrics(runtime: OpenRuntime) -> PlainTextResponse:
 OPERATIONS: Final = group(
     "health",
     Operation("get_liveness", "GET /health/live", "Ask whether the process runs", PUBLIC, live,
-              call=Called("live", "Check that the process answers. Raises Unavailable at once when it does not.",
+              call=Method("live", "Check that the process answers. Raises Unavailable at once when it does not.",
                           once=True)),
     Operation("get_readiness", "GET /health/ready", "Ask whether requests can be served", PUBLIC, ready,
-              call=Called("health", "Check that every request can be served. Raises Unavailable at once when "
+              call=Method("health", "Check that every request can be served. Raises Unavailable at once when "
                           "not.", once=True)),
     Operation("get_metrics", "GET /metrics", "Read the metrics", May("upkeep", scope="upkeep"), read_metrics,
               sent=PlainTextResponse),

@@ -11,7 +11,7 @@ from api.runtime.runtime import keep_revocations
 from api.security import authentication
 from api.security.middleware import get_keyring
 from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
-from schemas.operation import ADMIN, Called, Operation, group
+from schemas.operation import ADMIN, Method, Operation, group
 from substrate.store import api_keys
 
 KeyId = Annotated[str, Path(pattern=r"^[a-z0-9]{1,32}$", examples=["4f1e2d3c5b6a"])]
@@ -22,7 +22,7 @@ async def create(request: KeyRequest, runtime: OpenRuntime, now: Now) -> NewKey:
     return await authentication.create_key(runtime.deps.connection, request, now)
 
 
-async def listed(runtime: OpenRuntime) -> KeyList:
+async def list_keys(runtime: OpenRuntime) -> KeyList:
     """All keys, oldest first, including revoked and expired ones."""
     return KeyList(keys=tuple(await api_keys.list_keys(runtime.deps.connection)))
 
@@ -49,10 +49,10 @@ async def revoke(key_id: KeyId, http: Request, runtime: OpenRuntime, now: Now) -
 OPERATIONS: Final = group(
     "keys",
     Operation("create_key", "POST /v1/keys", "Make a key", ADMIN, create, status=201,
-              call=Called(says="Make a key. It is shown only once.", once=True)),
-    Operation("list_keys", "GET /v1/keys", "List keys", ADMIN, listed),
+              call=Method(says="Make a key. It is shown only once.", once=True)),
+    Operation("list_keys", "GET /v1/keys", "List keys", ADMIN, list_keys),
     Operation("change_key", "PATCH /v1/keys/{key_id}", "Change what a key may claim", ADMIN, change,
-              call=Called(says="Change the highest source that the key may claim.")),
+              call=Method(says="Change the highest source that the key may claim.")),
     Operation("revoke_key", "DELETE /v1/keys/{key_id}", "Revoke a key", ADMIN, revoke,
-              call=Called(says="Revoke the key: it is refused from now on.")),
+              call=Method(says="Revoke the key: it is refused from now on.")),
 )  # fmt: skip

@@ -57,20 +57,25 @@ from schemas.commands import (
     Unrelate,
     WriteReceipt,
 )
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, describe_unreadable
+from schemas.memory import (
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    Level,
+    ValidationResult,
+    describe_unreadable,
+)
 from schemas.operation import (
     ANY_KEY,
     COMMANDS,
     ERASES,
-    Called,
     MemoryIdInPath,
+    Method,
     Operation,
     graph_may,
     group,
     record_may,
 )
 from schemas.responses import LinkHistory, LinkPage, MemoryHistory, MemoryPage
-from schemas.validation import ValidationResult
 
 _IN_PATH: Final = ("id", "level", "command")
 
@@ -194,7 +199,7 @@ async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationRe
     return validate_consciousness_link(link)
 
 
-def _revision(address: str, kind: type[Command], summary: str, says: str, *, call: Called) -> Operation:
+def _revision(address: str, kind: type[Command], summary: str, says: str, *, call: Method) -> Operation:
     """The operation that revises a record at this address: the fields of the command but those in the path."""
     plural, _, action = address.partition("/")
     noun, id_in_path = ("memory", MemoryIdInPath) if plural == "memories" else ("link", LinkIdInPath)
@@ -217,76 +222,76 @@ OPERATIONS: Final = (
         "memories",
     Operation("remember", "POST /v1/memories", "Store memories", COMMANDS, remember,
               gives=WriteReceipt, status=201, responses=MEMORY_RESPONSES,
-              call=Called(says="Store one memory.", takes=Remember)),
+              call=Method(says="Store one memory.", takes=Remember)),
     Operation("list_memories", "GET /v1/memories", "List memories", graph_may("read"), list_memories, notes=True,
-              call=Called(says="One page of a graph, now or at a moment; `cursor` is the `next` of the page "
+              call=Method(says="One page of a graph, now or at a moment; `cursor` is the `next` of the page "
                                "before.")),
     Operation("get_memory_history", "GET /v1/memories/{level}/{memory_id:path}/history",
               "Read all records of a memory", READS, memory_history, notes=True,
-              call=Called("history", "All records of the memory in the order they became known; with `limit` or "
+              call=Method("history", "All records of the memory in the order they became known; with `limit` or "
                           "`cursor` one page.", pages="records")),
     Operation("get_memory", "GET /v1/memories/{level}/{memory_id:path}", "Read a memory", READS, read_memory,
               gives=ConsciousnessNode, responses=NOT_MODIFIED,
-              call=Called("get", "The memory as it is now, or at `as_of_time` as known at `known_at`.")),
+              call=Method("get", "The memory as it is now, or at `as_of_time` as known at `known_at`.")),
     _revision("memories/supersede", Supersede, "Change a memory: the world changed",
               "The world changed: the old content ends at `effective_at`, the new begins there.",
-              call=Called("supersede")),
+              call=Method("supersede")),
     _revision("memories/correct", Correct, "Correct a memory: we were wrong",
-              "We were wrong: the corrected content holds over the same valid time.", call=Called("correct")),
+              "We were wrong: the corrected content holds over the same valid time.", call=Method("correct")),
     _revision("memories/retract", Retract, "Take a memory back",
               "The memory does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by "
               "default for good. With none of the three, the record that holds now never held.",
-              call=Called("retract", "The memory no longer holds from `effective_at` on; without `effective_at` "
+              call=Method("retract", "The memory no longer holds from `effective_at` on; without `effective_at` "
                           "it never held.")),
     _revision("memories/resolve", Resolve, "Set the state of a memory's work",
               "Set the resolution state of the memory: `resolved`, unless another one is named.",
-              call=Called("resolve", "Set the resolution state of a memory: resolved, unless another state is "
+              call=Method("resolve", "Set the resolution state of a memory: resolved, unless another state is "
                           "named.")),
     _revision("memories/undo", Undo, "Undo the last change of a memory",
               "Revert the last change by new records; the mistake stays visible in the past.",
-              call=Called("undo")),
+              call=Method("undo")),
     Operation("erase_memory", "POST /v1/memories/{level}/{memory_id:path}/erase", "Erase a memory for good",
               ERASES, erase_memory,
-              call=Called(says="Remove the memory for good, from the past too. This cannot be undone.",
+              call=Method(says="Remove the memory for good, from the past too. This cannot be undone.",
                           takes=EraseMemory)),
     ),
     *group(
         "links",
     Operation("relate", "POST /v1/links", "Link memories", COMMANDS, relate,
               gives=WriteReceipt, status=201, responses=LINK_RESPONSES,
-              call=Called(says="Store one link between two memories.", takes=Relate)),
+              call=Method(says="Store one link between two memories.", takes=Relate)),
     Operation("list_links", "GET /v1/links", "List links", graph_may("read"), list_links, notes=True,
-              call=Called(says="One page of a graph, now or at a moment; `cursor` is the `next` of the page "
+              call=Method(says="One page of a graph, now or at a moment; `cursor` is the `next` of the page "
                                "before.")),
     Operation("get_link_history", "GET /v1/links/{level}/{link_id:path}/history", "Read all records of a link",
               READS, link_history, notes=True,
-              call=Called("link_history", "All records of the link in the order they became known; with `limit` "
+              call=Method("link_history", "All records of the link in the order they became known; with `limit` "
                           "or `cursor` one page.", pages="records")),
     Operation("get_link", "GET /v1/links/{level}/{link_id:path}", "Read a link", READS, read_link, notes=True,
-              call=Called(says="The link as it is now, or at `as_of_time` as known at `known_at`.")),
+              call=Method(says="The link as it is now, or at `as_of_time` as known at `known_at`.")),
     _revision("links/supersede", SupersedeLink, "Change a link: the world changed",
-              "The world changed: the old metadata end at `effective_at`, the new begin there.", call=Called()),
+              "The world changed: the old metadata end at `effective_at`, the new begin there.", call=Method()),
     _revision("links/correct", CorrectLink, "Correct a link: we were wrong",
-              "We were wrong: the corrected metadata hold over the same valid time.", call=Called()),
+              "We were wrong: the corrected metadata hold over the same valid time.", call=Method()),
     _revision("links/retract", Unrelate, "Take a link back",
               "The link does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by "
               "default for good. With none of the three, the record that holds now never held.",
-              call=Called("unrelate", "The link no longer holds from `effective_at` on; without `effective_at` "
+              call=Method("unrelate", "The link no longer holds from `effective_at` on; without `effective_at` "
                           "it never held.")),
     _revision("links/resolve", ResolveLink, "Set the state of a link's work",
               "Set the resolution state of the link: `resolved`, unless another one is named.",
-              call=Called(says="Set the resolution state of a link: resolved, unless another state is named.")),
+              call=Method(says="Set the resolution state of a link: resolved, unless another state is named.")),
     _revision("links/undo", UndoLink, "Undo the last change of a link",
-              "Revert the last change by new records; the mistake stays visible in the past.", call=Called()),
+              "Revert the last change by new records; the mistake stays visible in the past.", call=Method()),
     ),
     *group(
         "commands",
     Operation("apply_commands", "POST /v1/commands", "Apply commands of any kind", COMMANDS, carry_out,
-              gives=WriteReceipt, status=201, responses=MEMORY_RESPONSES, call=Called("apply", by_hand=True)),
+              gives=WriteReceipt, status=201, responses=MEMORY_RESPONSES, call=Method("apply", by_hand=True)),
     ),
 )  # fmt: skip
 VALIDATION: Final = group(
     "validation",
     Operation("validate_link", "POST /v1/validation/link", "Check a link without storing it",
-              ANY_KEY, validate_link, call=Called(by_hand=True)),
+              ANY_KEY, validate_link, call=Method(by_hand=True)),
 )  # fmt: skip

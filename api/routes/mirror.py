@@ -8,13 +8,13 @@ from fastapi.responses import StreamingResponse
 
 from api.dependencies import Now, OpenRuntime
 from api.runtime.runtime import Runtime
-from api.security.exports import ReservedExport
+from api.security.rate_limits import ReservedExport
 from orchestration.features.mirror.flow import stream_tar, take_snapshot
 from orchestration.features.mirror.layout import MirrorOf
 from schemas.base import CitizenId
 from schemas.collectives import GraphRequest
 from schemas.memory import Level
-from schemas.operation import Called, Operation, citizen_may, graph_may, group
+from schemas.operation import Method, Operation, citizen_may, graph_may, group
 from schemas.temporal import Instant
 
 
@@ -56,6 +56,6 @@ OPERATIONS: Final = (
     *group(
         "episodes",
     Operation("mirror_graph", "GET /v1/files/mirror", "Read a graph as files",
-              graph_may("read"), mirror_graph, sent=StreamingResponse, call=Called("save_mirror", by_hand=True)),
+              graph_may("read"), mirror_graph, sent=StreamingResponse, call=Method("save_mirror", by_hand=True)),
     ),
 )  # fmt: skip

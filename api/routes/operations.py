@@ -10,19 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from api.routes import (
-    citizens,
-    collectives,
-    episodes,
-    files,
-    health,
-    keys,
-    memories,
-    receipts,
-    retrieval,
-    upkeep,
-    upkeep_runs,
-)
+from api.routes import citizens, episodes, health, keys, memories, receipts, retrieval, upkeep
 from orchestration.features.registry import FEATURES
 from schemas.operation import Operation, collect
 
@@ -41,12 +29,8 @@ OPERATIONS: Final = collect(
     memories.OPERATIONS,
     receipts.OPERATIONS,
     episodes.OPERATIONS,
-    files.OPERATIONS,
-    citizens.STATES,
-    citizens.FILES,
-    collectives.OPERATIONS,
+    citizens.OPERATIONS,
     upkeep.OPERATIONS,
-    upkeep_runs.OPERATIONS,
     memories.VALIDATION,
     keys.OPERATIONS,
     health.OPERATIONS,

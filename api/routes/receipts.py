@@ -15,7 +15,7 @@ from schemas.collectives import named_graph
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level
-from schemas.operation import Asked, Called, May, Need, Operation, group
+from schemas.operation import May, Method, Need, Operation, RequestParts, group
 from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
@@ -57,7 +57,7 @@ async def read(
     raise NotFound(f"no command {command_id} was applied", remedy="Send it: it will be applied once.")
 
 
-def _needs(asked: Asked) -> Iterable[Need]:
+def _needs(asked: RequestParts) -> Iterable[Need]:
     """Shared levels that the request does not name are left out where the caller may not read them."""
     query = asked.request
     if query.level is not None or query.collective is not None or query.citizen_id is not None:
@@ -68,6 +68,6 @@ OPERATIONS: Final = group(
     "receipts",
     Operation("get_receipt", "GET /v1/receipts/{command_id:path}", "Read the receipt of a command",
               May("citizen:ID:read or LEVEL:read", _needs), read,
-              call=Called("receipt", "The receipt of an applied command. Raises NotFound if there is none: a "
+              call=Method("receipt", "The receipt of an applied command. Raises NotFound if there is none: a "
                           "refused command leaves none.")),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.operation import ASKS, Called, Operation, group
+from schemas.operation import ASKS, Method, Operation, group
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import StreamAnswer, stream_of
 
@@ -43,10 +43,10 @@ def _stream_response(stream: ConsciousnessStream, door: str, body: bytes, *, was
 OPERATIONS: Final = group(
     "retrieval",
     Operation("retrieve", "POST /v1/retrieve", "Ask a question", ASKS, retrieve, gives=StreamAnswer,
-              call=Called(once="apply_feedback", reads=stream_of)),
+              call=Method(once="apply_feedback", reads=stream_of)),
     Operation("wake", "POST /v1/wake", "Wake from a state, without a question", ASKS, wake, gives=StreamAnswer,
-              call=Called(says="The part of a citizen's memory that fits its state: the given one, else the kept "
+              call=Method(says="The part of a citizen's memory that fits its state: the given one, else the kept "
                                "or derived one.", once="apply_feedback", reads=stream_of)),
     Operation("resonate", "POST /v1/resonate", "Find what resonates with a signal", ASKS, resonate,
-              call=Called(says="The memories that resonate with a signal, with the score of each channel.")),
+              call=Method(says="The memories that resonate with a signal, with the score of each channel.")),
 )  # fmt: skip

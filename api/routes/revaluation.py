@@ -7,12 +7,12 @@ from typing import Final
 from api.dependencies import Now
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
-from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.feature import draw_for, judge
 from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
 from schemas.base import CitizenId
 from schemas.commands import Command, Correct
 from schemas.memory import Level
-from schemas.operation import Called, Operation, citizen_may, group
+from schemas.operation import Method, Operation, citizen_may, group
 
 
 async def draw(citizen_id: CitizenId, query: DrawRequest, deps: Deps, now: Now) -> Draw:
@@ -48,10 +48,10 @@ OPERATIONS: Final = group(
     "citizens",
     Operation("draw_revaluations", "GET /v1/citizens/{citizen_id}/revaluations", "Draw memories to judge anew",
               citizen_may("read"), draw,
-              call=Called("revaluations", "Memories of low or no importance to judge anew; the same seed draws "
+              call=Method("revaluations", "Memories of low or no importance to judge anew; the same seed draws "
                           "the same until one is judged.")),
     Operation("judge_revaluations", "POST /v1/citizens/{citizen_id}/revaluations",
               "Say anew how much memories matter", citizen_may("write"), judged,
-              call=Called("revaluate", "Give memories a new `importance`, or `leave` them as they are; each "
+              call=Method("revaluate", "Give memories a new `importance`, or `leave` them as they are; each "
                           "judgement counts on its own.", positional="judgements")),
 )  # fmt: skip

@@ -7,15 +7,17 @@ import asyncio
 import ctypes
 import gc
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from api.runtime.opening import StoreHolder
-from orchestration.features.registry import JOBS
+from orchestration.features.registry import FEATURES
+from orchestration.upkeep.job import Job
 from orchestration.upkeep.ordered_runs import Order
 from orchestration.upkeep.rounds import OnRun, Pace, Rounds, RoundSettings, make_holder
 from orchestration.upkeep.runner import Watch
+from orchestration.upkeep.sweep import SweepJob
 from schemas.errors import SubstrateError
 from schemas.settings import UpkeepSettings
 from substrate.connection.turns import TENANT, UPKEEP
@@ -36,6 +38,8 @@ PAUSE_S: Final = 0.005
 """After an answer: the caller may have a next question at once."""
 SHARE: Final = 2.0
 """Seconds of rest for each second of work in idle time, and a quarter of it for runs that somebody waits for."""
+JOBS: Final[Sequence[Job]] = (SweepJob(), *FEATURES.jobs)
+"""The jobs of upkeep, in the order in which they run."""
 
 
 class Traffic:

@@ -10,15 +10,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestration.dependencies import Deps
-from orchestration.feature import Keeper
 from orchestration.features.registry import FEATURES
-from orchestration.mind.stream_notes import store_notes
-from orchestration.writing.erasure import ErasedStore, finish_broken_off
 from schemas.errors import SubstrateError
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Instant
 from substrate.connection.pool import Connection
+from substrate.engine import append_log
 from substrate.engine.data_directory import DiskSpace
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.unix_socket import Loading
@@ -26,11 +23,14 @@ from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model
 from substrate.inference.rerankers import open_reranker
-from substrate.store import api_keys
+from substrate.store import api_keys, erasure
 from substrate.store.stream_notes import NoteBuffer
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from orchestration.dependencies import Deps
+    from orchestration.feature import Keeper
 
 
 logger = logging.getLogger(__name__)
@@ -74,6 +74,8 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
     `on_loading` is called repeatedly with the progress while an embedded engine loads.
     Raises EngineFault when the embedded engine cannot start, Unavailable when the server does not answer.
     """
+    from orchestration.dependencies import Deps  # noqa: PLC0415  (what only checks or copies a store asks nothing)
+
     engine: EmbeddedEngine | None = None
     connection: Connection | None = None
     graphs: Graphs | None = None
@@ -109,7 +111,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             notes=NoteBuffer(days=settings.store.stream_notes_days),
         )
         async with nullcontext() if keeper is None else keeper.keep(deps):
-            await _finish_erasures(_erased_store(deps, engine))
+            await _finish_erasures(deps.connection, engine, deps)
             await keep_revocations(connection, engine)
             restarting = nullcontext() if engine is None else _restart_on_exit(engine, deps)
             async with restarting, _keep_notes(deps):
@@ -124,7 +126,9 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             await engine.stop()
         if model is not None:
             await model.aclose()
-        await _close_opened(opening)
+        await asyncio.wait([opening])  # its own error was raised where it was awaited, or another one was
+        if not opening.cancelled() and opening.exception() is None:
+            await opening.result().aclose()
 
 
 async def _open_embedder(settings: EmbeddingSettings) -> Embedder:
@@ -136,13 +140,6 @@ async def _open_embedder(settings: EmbeddingSettings) -> Embedder:
         raise
 
 
-async def _close_opened(opening: asyncio.Task[Embedder]) -> None:
-    """Close the embedder, once it is open; its own error was raised where it was awaited, or another one was."""
-    await asyncio.wait([opening])
-    if not opening.cancelled() and opening.exception() is None:
-        await opening.result().aclose()
-
-
 @asynccontextmanager
 async def open_store(
     store: StoreSettings, on_loading: OnLoading | None = None
@@ -151,8 +148,7 @@ async def open_store(
     engine = await _start_engine(store, on_loading)
     connection = _connect(store, engine)
     try:
-        directory = None if engine is None else engine.directory
-        await _finish_erasures(ErasedStore(connection, directory, FEATURES.kept))
+        await _finish_erasures(connection, engine)
         await keep_revocations(connection, engine)
         yield connection, engine
     finally:
@@ -168,14 +164,19 @@ async def _erase_elsewhere(deps: Deps, graph: str | None, directory: Path) -> No
         await keeper.erased(deps, graph, directory)
 
 
-def _erased_store(deps: Deps, engine: EmbeddedEngine | None) -> ErasedStore:
-    return ErasedStore(deps.connection, None if engine is None else engine.directory, deps.features.kept, deps)
-
-
-async def _finish_erasures(store: ErasedStore) -> None:
+async def _finish_erasures(
+    connection: Connection, engine: EmbeddedEngine | None, deps: Deps | None = None
+) -> None:
     """Finish interrupted erasures and removals of graphs. A failure is logged; the store opens anyway."""
+    directory = None if engine is None else engine.directory
     try:
-        finished = await finish_broken_off(store)
+        finished = 0
+        if await erasure.read_notes(connection):
+            # All that writes comes with it: most commands open a store in which nothing was interrupted.
+            from orchestration.writing.erasure import ErasedStore, finish_broken_off  # noqa: PLC0415
+
+            finished = await finish_broken_off(ErasedStore(connection, directory, FEATURES, deps))
+        await append_log.rewrite_after_deletions(connection)
     except SubstrateError as error:
         logger.error("an interrupted erasure could not be finished: %s %s", error.detail, error.remedy)
         return
@@ -213,6 +214,8 @@ async def _store_notes_often(deps: Deps) -> None:
 
 async def _store_notes(deps: Deps) -> None:
     """A failure is logged: the notes wait for the next time."""
+    from orchestration.mind.stream_notes import store_notes  # noqa: PLC0415  (as `Deps`)
+
     try:
         await store_notes(deps)
     except SubstrateError as error:
@@ -291,7 +294,7 @@ async def _watch_engine(engine: EmbeddedEngine, deps: Deps, restart: asyncio.Eve
             if await engine.ensure():
                 engine.restarts += 1
                 logger.warning("the engine had ended; it was started again")
-                await _finish_erasures(_erased_store(deps, engine))
+                await _finish_erasures(deps.connection, engine, deps)
             pause = MIN_PAUSE_S
         except SubstrateError as error:
             logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)

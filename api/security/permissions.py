@@ -24,7 +24,7 @@ from schemas.commands import Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.keys import Action
 from schemas.memory import GraphKey, Level, Source, collective_of, graph_key
-from schemas.operation import AsCitizen, Asked, Claim, May, Need, Standing
+from schemas.operation import AsCitizen, Claim, May, Need, RequestParts, Standing
 from substrate.connection.turns import note_citizen
 from substrate.graphs.names import graph_name
 
@@ -159,12 +159,12 @@ CurrentCaller = Annotated[Caller, Depends(get_caller)]
 type PathValues = Mapping[str, Any]
 
 
-def asked_of(arguments: Arguments) -> Asked:
+def asked_of(arguments: Arguments) -> RequestParts:
     """What was asked, of the parsed arguments of a handler: one of them is the request."""
     for value in arguments.values():
         if isinstance(value, Asking):
-            return Asked(value, arguments)
-    return Asked(None, arguments)
+            return RequestParts(value, arguments)
+    return RequestParts(None, arguments)
 
 
 def may_override(caller: Caller, citizen_id: str) -> bool:
@@ -178,7 +178,7 @@ def check_path(may: May, caller: Caller, path: PathValues) -> None:
     if may.scope:
         caller.require_upkeep() if may.scope == "upkeep" else caller.require_admin()
     if may.of_path:
-        _require_all(may, caller, Asked(None, path))
+        _require_all(may, caller, RequestParts(None, path))
     elif may.stewards:
         if not caller.grants.anywhere("steward"):
             caller.require_anywhere("erase", shared=False)
@@ -204,7 +204,7 @@ def authorize(may: May, caller: Caller, arguments: Arguments) -> Arguments:
     return {name: request if value is asked.request else value for name, value in arguments.items()}
 
 
-def _require_all(may: May, caller: Caller, asked: Asked) -> None:
+def _require_all(may: May, caller: Caller, asked: RequestParts) -> None:
     for need in may.needs(asked):
         match need:
             case Need():

@@ -1,20 +1,26 @@
-"""Rate limits in moving windows: on the requests of a key, and on the wrong keys of an address.
+"""Limits of a caller: requests in moving windows, wrong keys of an address, and one export at a time.
 
-They are counted in this process or, for several processes together, in Redis.
+Requests and wrong keys are counted in this process or, for several processes together, in Redis.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from typing import Final
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import Annotated, Final
 
 import limits
+from fastapi import Depends, Request
 from limits.aio.strategies import MovingWindowRateLimiter
 from limits.errors import StorageError
 from limits.storage import storage_from_string
+from starlette.concurrency import run_in_threadpool
 
 from api.asgi.disconnects import QUESTION_PATHS
+from api.security.permissions import CurrentCaller
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings
 
@@ -89,3 +95,45 @@ class RateLimits:
         except StorageError as error:
             raise Unavailable("the store of the rate limits does not answer", remedy="Try again.") from error
         return within, left, max(1, math.ceil(reset - time.time()))
+
+
+RETRY_AFTER_S: Final = 5
+LINES_PER_BLOCK: Final = 100
+
+
+class Exports:
+    """The keys that have an export under way in this process."""
+
+    def __init__(self) -> None:
+        self._under_way: set[str] = set()
+
+    @contextmanager
+    def reserve(self, key_id: str) -> Iterator[None]:
+        """Reserve the one export of the key within the context. Raises RateLimited when it has one already."""
+        if key_id in self._under_way:
+            raise RateLimited(
+                "this key has an export under way, and may have one at a time",
+                remedy="Read that one to its end or close it, then ask again.",
+                retry_after=RETRY_AFTER_S,
+            )
+        self._under_way.add(key_id)
+        try:
+            yield
+        finally:
+            self._under_way.discard(key_id)
+
+
+async def _reserve_export(request: Request, caller: CurrentCaller) -> AsyncIterator[ExitStack]:
+    exports: Exports = request.app.state.exports
+    with exports.reserve(caller.principal.key_id), ExitStack() as stack:
+        yield stack
+
+
+ReservedExport = Annotated[ExitStack, Depends(_reserve_export)]
+"""The one export of a key. The stack is closed when the response is sent, or the caller has disconnected."""
+
+
+async def stream_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines in blocks. Each block is read in a thread, because reading sorts and decodes."""
+    while block := await run_in_threadpool(lambda: b"".join(islice(lines, LINES_PER_BLOCK))):
+        yield block

@@ -3,9 +3,10 @@
     python store_worker.py CHECKOUT DATA
 
 It reads one JSON object a line, and answers each with one: `{"fill": [memories, links]}` writes three graphs and
-returns their citizen, `{"bare": [citizen, text]}` returns the milliseconds of the six queries of a question, sent
-at once. What the code of the checkout cannot do is answered with `{"error": …}`. The store stays open, and its
-engine with it, until the input ends. Only the modules of `benchmarks` in the checkout are used.
+returns their citizen, `{"world": [memories, links, hubs]}` does so for the first graph alone, by the module beside
+this folder. `{"bare": [citizen, text]}` returns the milliseconds of the six queries of a question, sent at once.
+What the code of the checkout cannot do is answered with `{"error": …}`. The store stays open, and its engine with
+it, until the input ends. Else the modules of `benchmarks` in the checkout are used.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,18 @@ async def fill(parts: Any, rt: Any, nodes: int, links: int) -> dict[str, Any]:
     """Write three graphs of so many memories and links each, made from a fixed seed."""
     world = parts.synthetic.World(nodes=nodes, links=links)
     await parts.synthetic.build(world, rt.deps, parts.latency.now())
+    return {"citizen": world.citizen}
+
+
+async def fill_world(parts: Any, rt: Any, nodes: int, links: int, hubs: bool) -> dict[str, Any]:
+    """Write one graph, by what stands beside this file: an older checkout knows no hubs."""
+    found = spec_from_file_location("own_synthetic", Path(__file__).parents[1] / "synthetic.py")
+    assert found is not None
+    assert found.loader is not None
+    own: Any = sys.modules.setdefault(found.name, module_from_spec(found))
+    found.loader.exec_module(own)
+    world = own.World(nodes=nodes, links=links, hubs=hubs)
+    await own.build(world, rt.deps, parts.latency.now(), [own.Level.N1])
     return {"citizen": world.citizen}
 
 
@@ -46,11 +61,14 @@ def encode(latency: Any, one: Any) -> tuple[Any, ...]:
     return one.graph, one.query, latency.six_queries.header(one)
 
 
+DO: dict[str, Callable[..., Awaitable[dict[str, Any]]]] = {"fill": fill, "world": fill_world, "bare": bare}
+
+
 async def answer(line: str, parts: Any, rt: Any) -> dict[str, Any]:
     """Return the answer to a line."""
     try:
         [(name, values)] = json.loads(line).items()
-        return await (fill(parts, rt, *values) if name == "fill" else bare(parts, rt, *values))
+        return await DO[name](parts, rt, *values)
     except Exception as error:  # noqa: BLE001  whatever another checkout raises is told, not hidden
         return {"error": f"{type(error).__name__}: {error}"}
 

@@ -39,11 +39,12 @@ def copies_of(sample: Mapping[str, Any], copies: int) -> list[dict[str, Any]]:
     """Return the sample for so many citizens, and its first sessions for one more."""
     later = list(_sessions(sample))[OTHER_SESSIONS:]
     short = {name: part for name, part in sample["conversation"].items() if not name.startswith(tuple(later))}
-    named = [{**sample, "sample_id": _citizen(number)} for number in range(copies)]
+    named = [{**sample, "sample_id": citizen_of_copy(number)} for number in range(copies)]
     return [*named, {**sample, "sample_id": OTHER, "conversation": short}]
 
 
-def _citizen(number: int) -> str:
+def citizen_of_copy(number: int) -> str:
+    """The citizen of one copy of the conversation."""
     return f"copy-{number}"
 
 
@@ -51,12 +52,15 @@ def locomo_plan(sample: Mapping[str, Any], arguments: Namespace) -> Plan:
     """Plan the questions of one conversation, a third each: warming, new and at once. Each goes to one citizen."""
     texts = [asked["question"] for asked in sample["qa"]]
     thirds = [
-        [Asked(_citizen(place % CITIZENS), text) for place, text in enumerate(texts[third::3])]
+        [Asked(citizen_of_copy(place % CITIZENS), text) for place, text in enumerate(texts[third::3])]
         for third in range(3)
     ]
     most = arguments.questions
     cold = [
-        [Asked(_citizen(number), texts[(restart * COPIES + number) % len(texts)]) for number in range(COPIES)]
+        [
+            Asked(citizen_of_copy(number), texts[(restart * COPIES + number) % len(texts)])
+            for number in range(COPIES)
+        ]
         for restart in range(RESTARTS)
     ]
     return Plan(thirds[0], thirds[1][:most], thirds[2][:most], cold, Asked(OTHER, texts[0]), arguments.peer)
@@ -71,10 +75,12 @@ def synthetic_plan(world: World, arguments: Namespace) -> Plan:
     return Plan(warming, new, at_once, cold, asked[0]._replace(citizen="nobody"), arguments.peer)
 
 
-async def fill_locomo(sides: Sequence[Side], sample: Mapping[str, Any], folder: Path) -> None:
+async def fill_locomo(
+    sides: Sequence[Side], sample: Mapping[str, Any], folder: Path, *, copies: int = COPIES
+) -> None:
     """Store the copies of the conversation on every side, unless they are there."""
     file = folder / "copies.json"
-    await asyncio.to_thread(file.write_bytes, orjson.dumps(copies_of(sample, COPIES)))
+    await asyncio.to_thread(file.write_bytes, orjson.dumps(copies_of(sample, copies)))
     for side in sides:
         if not is_filled(side, LOCOMO):
             await side.ingest(file)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from orchestration.appraisal import feelings
-from orchestration.appraisal.speech import Hit, Owner, Sentence, sentences
+from orchestration.appraisal.speech import Owner, Sentence, SpeechHit, sentences
 from orchestration.appraisal.standing_rules import read_rule
 from schemas.memory import ResolutionState, Step
 from substrate.language.text import language_of
@@ -120,7 +120,7 @@ def _states(read: Sequence[Sentence]) -> list[ResolutionState]:
     return found
 
 
-def _tells_turn(sentence: Sentence, hit: Hit) -> bool:
+def _tells_turn(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a phrase tells a state or an outcome of the speaker's own or shared work."""
     kind = hit.entry.kind
     if kind not in STATES and kind != "outcomes":
@@ -132,9 +132,9 @@ def _tells_turn(sentence: Sentence, hit: Hit) -> bool:
     if kind == "states_bare":
         return sentence.opens_clause(hit)
     if kind == "states_others":
-        before = sentence.tokens[max(0, hit.start - 1) : hit.start]  # "I will not answer": the speaker does it
-        is_own = any(token.text in sentence.words["own_subjects"] for token in before)
-        return not (is_own and hit.entry.value == ResolutionState.BLOCKED)
+        before = sentence.texts[max(0, hit.start - 1) : hit.start]  # "I will not answer": the speaker does it
+        is_others = sentence.words["own_subjects"].isdisjoint(before)
+        return is_others or hit.entry.value != ResolutionState.BLOCKED
     return sentence.owner_of(hit) is not Owner.OTHER
 
 
@@ -151,16 +151,16 @@ def _goal(text: str, read: Sequence[Sentence]) -> str | None:
     return None
 
 
-def _goal_span(sentence: Sentence, hit: Hit) -> slice | None:
-    tokens, words = sentence.tokens, sentence.words
-    start = hit.end + (hit.end < len(tokens) and tokens[hit.end].text in ",:")
-    if start >= len(tokens) or tokens[start].text in words["goal_not"] | words["negations"]:
+def _goal_span(sentence: Sentence, hit: SpeechHit) -> slice | None:
+    tokens, texts, words = sentence.tokens, sentence.texts, sentence.words
+    start = hit.end + (hit.end < len(tokens) and texts[hit.end] in ",:")
+    if start >= len(texts) or texts[start] in words["goal_not"] | words["negations"]:
         return None
-    if hit.entry.value == "doing" and not tokens[start].text.endswith("ing"):
+    if hit.entry.value == "doing" and not texts[start].endswith("ing"):
         return None
     end = start
     while end < len(tokens) and end - start < MOST_GOAL_WORDS:
-        if sentence.begins_clause(end + 1) or (end > start and tokens[end].text in words["clause_breaks"]):
+        if sentence.begins_clause(end + 1) or (end > start and texts[end] in words["clause_breaks"]):
             break
         end += 1
     return slice(tokens[start].start, tokens[end - 1].end) if end > start else None
@@ -185,12 +185,14 @@ def _energy(
 
 def _is_loud(sentence: Sentence) -> bool:
     """Whether at least two words are written in capitals, and more than half of all."""
-    words = [token for token in sentence.tokens if token.text.isalpha()]
-    loud = sum(token.shape == "A" and len(token.text) > 2 for token in words)
-    return loud >= 2 and 2 * loud > len(words)
+    words = loud = 0
+    for token in sentence.tokens:
+        words += token.text.isalpha()
+        loud += token.text.isalpha() and token.shape == "A" and len(token.text) > 2
+    return loud >= 2 and 2 * loud > words
 
 
-def _tells_step(sentence: Sentence, hit: Hit) -> bool:
+def _tells_step(sentence: Sentence, hit: SpeechHit) -> bool:
     if hit.entry.kind == "steps_bare":
         return sentence.opens_clause(hit)
     if hit.entry.kind != "steps" or not sentence.is_told(hit):

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from orchestration.appraisal import phrases
 from orchestration.appraisal.names import MOST_WORDS, Kind
 from orchestration.appraisal.phrases import Entry
-from orchestration.appraisal.speech import NEGATION_REACH, Hit, Sentence, sentences
+from orchestration.appraisal.speech import NEGATION_REACH, Sentence, SpeechHit, sentences
 from schemas.wave_signal import Relation
 from substrate.language.languages import DEFAULT_LANGUAGE, Language
 from substrate.language.text import name_key, stem, stop_words, words
@@ -44,7 +44,7 @@ class Deed(NamedTuple):
     confidence: float
 
 
-class _Named(NamedTuple):
+class _NamedEnd(NamedTuple):
     """An end at the tokens `[start, stop)`; `case` is `subject` for "I" and `object` for "me"."""
 
     start: int
@@ -53,7 +53,7 @@ class _Named(NamedTuple):
     case: str = ""
 
 
-type _Ends = list[_Named]
+type _Ends = list[_NamedEnd]
 
 
 def read_deeds(
@@ -87,11 +87,11 @@ class _Reader:
 
     def __init__(self, sentence: Sentence, names: Mapping[str, End], writer: End) -> None:
         self.sentence, self.language, self.words = sentence, sentence.language, sentence.words
-        self.texts = [token.text for token in sentence.tokens]
+        self.texts = sentence.texts
         self.leads = self.words["leads"] | self.words["people"]
-        self.left_out = _Named(0, 0, writer, "subject")
-        self.starts: dict[int, _Named] = {}
-        self.stops: dict[int, _Named] = {}
+        self.left_out = _NamedEnd(0, 0, writer, "subject")
+        self.starts: dict[int, _NamedEnd] = {}
+        self.stops: dict[int, _NamedEnd] = {}
         self.taken: set[int] = set()
         self.firsts = {key.partition(" ")[0] for key in names}
         place = 0
@@ -104,16 +104,18 @@ class _Reader:
         is_first = self._opens(self._led(begin)) and begin in self.starts
         self.doers: _Ends = self._group(self.starts[begin].stop) if is_first else []
 
-    def _end_at(self, place: int, names: Mapping[str, End], writer: End) -> _Named | None:
+    def _end_at(self, place: int, names: Mapping[str, End], writer: End) -> _NamedEnd | None:
         text = self.texts[place]
         if text in self.words["writers"]:
-            return _Named(place, place + 1, writer, "object" if text in self.words["own_objects"] else "subject")
+            return _NamedEnd(
+                place, place + 1, writer, "object" if text in self.words["own_objects"] else "subject"
+            )
         is_likely = self.sentence.tokens[place].shape or text in self.firsts
         most = min(MOST_WORDS, len(self.texts) - place) if is_likely else 0
         for size in range(most, 0, -1):
             key = name_key(" ".join(self.texts[place : place + size]))
             if key in names and key not in stop_words() and self.texts[place + size - 1][-1].isalnum():
-                return _Named(place, place + size, names[key])
+                return _NamedEnd(place, place + size, names[key])
         return None
 
     def _opens(self, place: int) -> bool:
@@ -132,7 +134,7 @@ class _Reader:
             for verb, name in verbs.items():
                 if tuple(stems[place : place + len(verb)]) == verb:
                     own = Entry("own", name, 0, None, len(verb), frozenset())
-                    hits.setdefault(place, Hit(own, place, place + len(verb)))
+                    hits.setdefault(place, SpeechHit(own, place, place + len(verb)))
         asked = self.sentence.asked_from()
         doubtful = self.words["supposing"] | self.words["doubts"] | self.words["unreal"]
         for place in sorted(hits):
@@ -140,14 +142,13 @@ class _Reader:
                 deeds += self._deeds_of(hits[place])
         return deeds
 
-    def _deeds_of(self, hit: Hit) -> list[Deed]:
-        """The deeds that one verb tells."""
+    def _deeds_of(self, hit: SpeechHit) -> list[Deed]:
         doers, others = self._in_order(hit) if self.language.names.have_capitals else self._in_clause(hit)
         sure = TOLD if self.words["heard"].isdisjoint(self.texts[: hit.start]) else HEARD
         done = [one.end for one in others if hit.entry.kind != "things" or one.end.kind not in _NO_THINGS]
         return [Deed(doer.end.id, hit.entry.value, end.id, sure) for end in done for doer in doers]
 
-    def _in_order(self, hit: Hit) -> tuple[_Ends, _Ends]:
+    def _in_order(self, hit: SpeechHit) -> tuple[_Ends, _Ends]:
         """Who did it and to whom, where the order of words says so: the doer stands before the verb."""
         words, place = self.words, hit.start
         while place > 0 and place not in self.stops and self._may_part(self.texts[place - 1]):
@@ -178,7 +179,7 @@ class _Reader:
         denied = self.words["doubts"] | self.words["negations"]
         return text in self.words["between"] or (text.endswith("ly") and text not in denied)
 
-    def _is_done(self, hit: Hit, between: set[str], doer: _Named) -> bool:
+    def _is_done(self, hit: SpeechHit, between: set[str], doer: _NamedEnd) -> bool:
         """Whether the form of the verb tells a deed: "asked", "has been asking", "used to ask", not "to ask"."""
         verb = self.texts[hit.start]
         if verb.endswith("ing"):
@@ -209,7 +210,7 @@ class _Reader:
 
     def _group(self, stop: int) -> _Ends:
         """The ends joined by "and" of which the last stops there, without those to whom something was done."""
-        found, group = self.stops.get(stop), list[_Named]()
+        found, group = self.stops.get(stop), list[_NamedEnd]()
         while found is not None and found.start not in self.taken and found.case != "object":
             group.insert(0, found)
             led = self._led(found.start)
@@ -246,7 +247,7 @@ class _Reader:
                 group.pop()
         return group
 
-    def _in_clause(self, hit: Hit) -> tuple[_Ends, _Ends]:
+    def _in_clause(self, hit: SpeechHit) -> tuple[_Ends, _Ends]:
         """Who did it and to whom, where verbs may stand at the end: the first name of the clause is the doer."""
         words, start, stop = self.words, hit.start, hit.end
         while not self.sentence.begins_clause(start) and not self._parts(start - 1):

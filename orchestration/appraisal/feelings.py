@@ -13,7 +13,7 @@ from typing import Final
 
 from orchestration.appraisal import phrases
 from orchestration.appraisal.phrases import FEELINGS
-from orchestration.appraisal.speech import NEGATION_REACH, Hit, Owner, Sentence, sentences
+from orchestration.appraisal.speech import NEGATION_REACH, Owner, Sentence, SpeechHit, sentences
 from substrate.emotions import POSITIVE
 from substrate.language.languages import Language
 from substrate.language.text import language_of
@@ -65,7 +65,7 @@ def own_emotions(read: Sequence[Sentence]) -> dict[str, float]:
     return {emotion: round(felt[emotion], 2) for emotion in sorted(felt, key=lambda each: -felt[each])}
 
 
-def _is_felt(sentence: Sentence, hit: Hit) -> bool:
+def _is_felt(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a phrase for an emotion tells what the speaker feels: not denied, supposed or of somebody else."""
     if not sentence.is_told(hit):
         return False
@@ -78,15 +78,15 @@ def _is_felt(sentence: Sentence, hit: Hit) -> bool:
     # A word such as `gutted` may begin its clause, apart from degree words: the speaker left out "I am".
     words = sentence.words
     may_precede = words["skipped"] | words["copulas"] | words["negations"] | words["polite"]
-    before = {token.text for token in sentence.tokens[sentence.clause_start(hit.start) : hit.start]}
-    return owner is Owner.OWN or (owner is Owner.NOBODY and before <= may_precede)
+    before = sentence.texts[sentence.clause_start(hit.start) : hit.start]
+    return owner is Owner.OWN or (owner is Owner.NOBODY and may_precede.issuperset(before))
 
 
-def _is_had(sentence: Sentence, hit: Hit) -> bool:
+def _is_had(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a noun such as `anger` follows "I feel", "my" or "with"."""
     leads = sentence.words["noun_leads"] | sentence.words["own_possessives"]
     for place in range(hit.start - 1, sentence.clause_start(hit.start) - 1, -1):
-        word = sentence.tokens[place].text
+        word = sentence.texts[place]
         if word in leads:
             return True
         if word not in sentence.words["skipped"]:
@@ -94,7 +94,7 @@ def _is_had(sentence: Sentence, hit: Hit) -> bool:
     return False
 
 
-def intensity(sentence: Sentence, hit: Hit) -> float:
+def intensity(sentence: Sentence, hit: SpeechHit) -> float:
     """How strongly the emotion of a phrase is told, in [0.1, 1]."""
     degree = sentence.degree(hit)
     capitals = any(token.shape == "A" for token in sentence.tokens[hit.start : hit.end])
@@ -116,12 +116,11 @@ def outcomes(read: Iterable[Sentence], language: Language) -> set[int]:
     signs: set[int] = set()
     negations, known = language.telling.words["negations"], _signs(language.code)
     for sentence in read:
-        texts = [token.text for token in sentence.tokens]
-        for place, word in enumerate(texts):
+        for place, word in enumerate(sentence.texts):
             sign = known.get(language.stem(word), 0)
             if sign:
-                before = texts[max(0, place - NEGATION_REACH) : place]
-                signs.add(-sign if any(earlier in negations for earlier in before) else sign)
+                before = sentence.texts[max(0, place - NEGATION_REACH) : place]
+                signs.add(sign if negations.isdisjoint(before) else -sign)
     return signs
 
 

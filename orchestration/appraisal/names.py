@@ -1,4 +1,4 @@
-"""Finds the people, places, projects and products that an ordinary text names. Pure.
+"""Finds the people, places, projects and products that an ordinary text names, in its writer's own words. Pure.
 
 A name is a run of words with capitals, beside words that say what it is: a relation ("my sister Anna"), a title, a
 way to a place ("moved to Lisbon"), "the Atlas project", a common first name. A run without such a sign is `weak`:
@@ -10,14 +10,92 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.own_words import QUOTED, Token, has_quotes, heading_spans, own_words, tokens_of
 from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
 from substrate.language.text import likeliest, name_key, stop_words
+
+MOST_READ, MIDDLE = 100_000, "middle_of_description"
+"""At most this many characters of a text are read for names; what is in `unset` of a memory with a longer text."""
+LONG_QUOTATION: Final = 4
+"""A quotation with this many spaces is what somebody else said; a shorter one may be a title."""
+_TOKEN: Final = re.compile(r"[^\W\d_](?:[\w'’&-]*\w)?")
+_OWNING: Final = re.compile(r"['’]s$|['’]$")
+_FOREIGN: Final = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]{1,200}`|^[ \t]*>.*$|<<.{0,4000}?>>|>>.{0,4000}?<<|\bhttps?://\S+|\bwww\.\S+|(?<![\w.+-])[\w.+-]{1,200}@[\w-]+\.[\w.]+",
+    re.DOTALL | re.MULTILINE,
+)
+QUOTED: Final = re.compile(r'"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|„([^„“”"\n]{1,2000})[“”"]|«([^«»\n]{1,2000})»')
+_NEW_SENTENCE: Final = re.compile(r"[.!?:\n…•*|]|\"|“|„|\)\s*-")
+_LONGEST_HEADING: Final = 100
+_HEADING_WORDS: Final = 4
+_HEADING_SHARE: Final = 0.7
+
+
+@dataclass(slots=True)
+class Token:
+    """A word of a text: `word` without a possessive ending, `key` in lower case. `first`: a sentence begins."""
+
+    word: str
+    key: str
+    start: int
+    end: int
+    capital: bool
+    first: bool
+    owning: bool
+
+
+def ends_of(text: str) -> str:
+    """What is read of a text: all, or of one without end its first part and half as much of its last."""
+    return text if len(text) <= MOST_READ else f"{text[: 2 * MOST_READ // 3]}\n{text[-(MOST_READ // 3) :]}"
+
+
+def own_words(text: str) -> str:
+    """The text with code, links, cited lines and long quotations blanked: what others wrote. Places stay."""
+    if any(sign in text for sign in ("`", ">", "http", "www.", "@")):
+        text = _FOREIGN.sub(lambda found: " " * len(found[0]), text)
+    if not has_quotes(text):
+        return text
+    return QUOTED.sub(lambda one: " " * len(one[0]) if one[0].count(" ") >= LONG_QUOTATION else one[0], text)
+
+
+def has_quotes(text: str) -> bool:
+    return any(sign in text for sign in '"“„«')
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words of a text in order."""
+    tokens: list[Token] = []
+    end = 0
+    for found in _TOKEN.finditer(text):
+        whole = found[0]
+        word = _OWNING.sub("", whole)
+        gap = text[end : found.start()]
+        first = not tokens or bool(_NEW_SENTENCE.search(gap))
+        capital = word[:1].isupper() and not (len(word) > 1 and word.isupper())
+        tokens.append(
+            Token(word, word.lower().replace("’", "'"), found.start(), found.end(), capital, first, word != whole)
+        )
+        end = found.end()
+    return tokens
+
+
+def heading_spans(text: str) -> list[tuple[int, int]]:
+    """The lines in which most words have a capital: there it is no sign of a name."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for line in text.split("\n"):
+        named = [word for word in line.split() if word[0].isalpha()]
+        large = sum(word[0].isupper() for word in named)
+        is_short = len(line) <= _LONGEST_HEADING and "," not in line and not line.rstrip().endswith(".")
+        if is_short and len(named) >= _HEADING_WORDS and large >= _HEADING_SHARE * len(named):
+            spans.append((start, start + len(line)))
+        start += len(line) + 1
+    return spans
 
 
 class Kind(StrEnum):
@@ -47,7 +125,7 @@ class Mention(NamedTuple):
 LONGEST_NAME: Final = 80
 """Longer runs of capitals are headings, or no text at all."""
 MOST_WORDS: Final = 4
-MOST_READ: Final = 2000
+MOST_FOR_LANGUAGE: Final = 2000
 """At most this many characters of a text decide its language."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 # Without its bound, which is above the longest name, a word without end takes the square of its length.
@@ -118,7 +196,7 @@ def of_all(name: str) -> frozenset[str]:
 
 def name_language(text: str, otherwise: str = DEFAULT_LANGUAGE) -> str:
     """The code of the language whose frequent words a text has most of; `otherwise` when it has none."""
-    found = _WORD.findall(text[:MOST_READ].lower())
+    found = _WORD.findall(text[:MOST_FOR_LANGUAGE].lower())
     best = likeliest(found, Language.all(), lambda language: language.names.function_words)
     return otherwise if best.names.function_words.isdisjoint(found) else best.code
 
@@ -127,21 +205,18 @@ def read_names(text: str, language: str | None = None) -> list[Mention]:
     """The names in a text, each with its sign, in order; a name may come more than once."""
     code = language or name_language(text)
     own = own_words(text)
-    found = list(_quoted_titles(own, code))
+    found: list[Mention] = []
+    for quoted in QUOTED.finditer(own) if has_quotes(own) else ():
+        title = next(part for part in quoted.groups() if part is not None).strip(" .,!?")
+        before = own[max(0, quoted.start() - 24) : quoted.start()]
+        if title[:1].isupper() and len(title) <= LONGEST_NAME and name_patterns(code).title.search(before):
+            found.append(Mention(title, Kind.ENTITY))
     if "@" in own or "#" in own:
         found += [Mention(handle[2], Kind.ENTITY) for handle in _HANDLE.finditer(own)]
     if own == own.lower():
         return found
     reader = _Reader(own, tokens_of(own), code)
     return [*found, *(mention for run in reader.runs() if (mention := reader.judge(run)) is not None)]
-
-
-def _quoted_titles(text: str, language: str) -> Iterator[Mention]:
-    for found in QUOTED.finditer(text) if has_quotes(text) else ():
-        title = next(part for part in found.groups() if part is not None).strip(" .,!?")
-        before = text[max(0, found.start() - 24) : found.start()]
-        if title[:1].isupper() and len(title) <= LONGEST_NAME and name_patterns(language).title.search(before):
-            yield Mention(title, Kind.ENTITY)
 
 
 def read_aliases(text: str, language: str | None = None) -> list[tuple[str, str]]:
@@ -189,7 +264,6 @@ class _Reader:
         return not before or token.start >= self._headings[before - 1][1]
 
     def _goes_on(self, last: int) -> bool:
-        """True when the next token belongs to the same name."""
         if last + 1 >= len(self.tokens):
             return False
         token, after = self.tokens[last], self.tokens[last + 1]

@@ -94,7 +94,6 @@ def _book(lists: Iterable[tuple[str, str, Iterable[str]]]) -> Book:
 
 
 def _phrase_lists(language: Language) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """Each list of phrases with its kind and value."""
     telling = language.telling
     for kind, lists in telling.phrases.items():
         yield from ((kind, value, phrases) for value, phrases in lists.items())
@@ -105,7 +104,6 @@ def _phrase_lists(language: Language) -> Iterator[tuple[str, str, Iterable[str]]
 
 
 def _parts(phrase: str) -> list[str]:
-    """The parts of a phrase: words, choices and signs."""
     return _PART.findall(phrase) if "(" in phrase else phrase.split()
 
 

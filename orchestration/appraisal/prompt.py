@@ -17,7 +17,7 @@ from orchestration.appraisal.standing_rules import MOST_RULE_CHARACTERS
 from schemas.base import Text
 from schemas.memory import ResolutionState, Step
 from substrate.emotions import EMOTION_WORDS, VOCABULARY, normal_emotions
-from substrate.inference.language import model
+from substrate.inference import language as model
 from substrate.language.text import language_of, words
 
 BATCH_TEXTS: Final = 20

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from orchestration.appraisal.names import first_names, name_language, name_patterns, read_names
-from orchestration.appraisal.own_words import QUOTED, own_words
+from orchestration.appraisal.names import QUOTED, first_names, name_language, name_patterns, own_words, read_names
 from orchestration.appraisal.speech import own_text
 from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
 from substrate.language.text import name_key
@@ -20,6 +19,11 @@ MOST_READ: Final = 4000
 """At most this many characters of a text are searched for statements: nobody introduces themselves later."""
 LONGEST_ROLE: Final = 60
 _OPENED: Final = re.compile(r"(?:\A|\W)['‘\"](?=\w)[^\"]{0,12}\Z")
+_INTRODUCED: Final = re.compile(
+    r"(?:^|[.!?\n]\s{1,9})(?P<name>[^\W\d_a-z][\w'-]+ [^\W\d_a-z][\w'-]+), "
+    r"(?:an? )?(?P<role>[a-z][\w-]*(?: [a-z][\w-]*)?)\b"
+)
+"""`Gord Halloran, joiner`: a sentence that is a name and a role."""
 
 
 class Statement(NamedTuple):
@@ -36,7 +40,19 @@ def read_statements(text: str, otherwise: str = DEFAULT_LANGUAGE) -> list[Statem
     language = Language.of(name_language(text, otherwise))
     own = own_words(own_text(text[:MOST_READ], language))
     own = QUOTED.sub(lambda found: " " * len(found[0]), own)
-    return list(dict.fromkeys((*_names(own, language), *_roles(own, language), *_introduced(own, language))))
+    found: list[Statement] = []
+    for pattern in name_patterns(language.code).own_names:
+        for said in pattern.finditer(own):
+            name = _own_name(said["name"], language)
+            if name is not None and not _is_cited(own, said.start("name")):
+                found.append(Statement("name", name))
+    found += _roles(own, language)
+    for said in _INTRODUCED.finditer(own):
+        role = _up_to(_until_end(said["role"], language.names), language.names.occupations, ())
+        name = _own_name(said["name"], language)
+        if role is not None and name is not None and role.islower():
+            found += (Statement("name", name), Statement("role", role))
+    return list(dict.fromkeys(found))
 
 
 @cache
@@ -62,14 +78,6 @@ def read_relations(text: str, otherwise: str = DEFAULT_LANGUAGE) -> dict[str, st
     """What people are to the writer, by the comparable form of their names: `anna` is the `sister`."""
     mentions = read_names(text[:MOST_READ], name_language(text, otherwise))
     return {name_key(mention.name): mention.relation for mention in mentions if mention.relation}
-
-
-def _names(own: str, language: Language) -> Iterator[Statement]:
-    for pattern in name_patterns(language.code).own_names:
-        for found in pattern.finditer(own):
-            name = _own_name(found["name"], language)
-            if name is not None and not _is_cited(own, found.start("name")):
-                yield Statement("name", name)
 
 
 def _own_name(said: str, language: Language) -> str | None:
@@ -135,19 +143,3 @@ def _up_to(said: list[str], lasts: frozenset[str], endings: Sequence[str]) -> st
         if parts & lasts or (suffixes and word.endswith(suffixes)):
             return " ".join(said[: place + 1])
     return None
-
-
-def _introduced(own: str, language: Language) -> Iterator[Statement]:
-    """`Gord Halloran, joiner`: a sentence that is a name and a role."""
-    for found in _INTRODUCED.finditer(own):
-        role = _up_to(_until_end(found["role"], language.names), language.names.occupations, ())
-        name = _own_name(found["name"], language)
-        if role is not None and name is not None and role.islower():
-            yield Statement("name", name)
-            yield Statement("role", role)
-
-
-_INTRODUCED: Final = re.compile(
-    r"(?:^|[.!?\n]\s{1,9})(?P<name>[^\W\d_a-z][\w'-]+ [^\W\d_a-z][\w'-]+), "
-    r"(?:an? )?(?P<role>[a-z][\w-]*(?: [a-z][\w-]*)?)\b"
-)

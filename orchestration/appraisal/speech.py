@@ -57,7 +57,7 @@ class Token(NamedTuple):
     shape: str
 
 
-class Hit(NamedTuple):
+class SpeechHit(NamedTuple):
     """A phrase in a sentence: tokens `[start, end)`."""
 
     entry: Entry
@@ -67,11 +67,12 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The tokens of a sentence, the phrases in it, and the sign at its end: `?`, `!` or others."""
+    """The tokens of a sentence, their texts, the phrases in it, and the sign at its end: `?`, `!` or others."""
 
     text: str
     tokens: Sequence[Token]
-    hits: Sequence[Hit]
+    texts: Sequence[str]
+    hits: Sequence[SpeechHit]
     ending: str
     elongated: bool
     language: Language
@@ -82,7 +83,7 @@ class Sentence:
         return self.language.telling.words
 
     def begins_clause(self, place: int) -> bool:
-        return place == 0 or self.tokens[place - 1].text in _BREAKS
+        return place == 0 or self.texts[place - 1] in _BREAKS
 
     def clause_start(self, place: int) -> int:
         """The place of the first token of the clause that the token at `place` is in."""
@@ -90,68 +91,62 @@ class Sentence:
             place -= 1
         return place
 
-    def is_negated(self, hit: Hit) -> bool:
+    def is_negated(self, hit: SpeechHit) -> bool:
         start = max(self.clause_start(hit.start), hit.start - NEGATION_REACH)
         negations, undone = self.words["negations"], self.words["negation_undone"]
         for place in range(start, hit.start):
-            if self.tokens[place].text in negations and self.tokens[place + 1].text not in undone:
+            if self.texts[place] in negations and self.texts[place + 1] not in undone:
                 return True
-        after = self.tokens[hit.end : hit.end + NEGATION_REACH]
-        return any(token.text in self.words["negations_after"] for token in after)
+        return not self.words["negations_after"].isdisjoint(self.texts[hit.end : hit.end + NEGATION_REACH])
 
-    def is_told(self, hit: Hit) -> bool:
+    def is_told(self, hit: SpeechHit) -> bool:
         """Whether the speaker tells a phrase of now: not denied, supposed, reported from others or long over."""
         return self.is_told_of_others(hit) and not self.is_reported(hit)
 
-    def is_told_of_others(self, hit: Hit) -> bool:
+    def is_told_of_others(self, hit: SpeechHit) -> bool:
         """The same for what others did, who may have said so themselves: "they say they will not pay"."""
         return not (self.is_negated(hit) or self.is_supposed(hit) or self.is_over(hit))
 
-    def is_reported(self, hit: Hit) -> bool:
+    def is_reported(self, hit: SpeechHit) -> bool:
         """True for what somebody else says: "according to Omar it is fixed"; not for "I think it is fixed"."""
-        words, tokens = self.words, self.tokens
+        words = self.words
         for place in range(hit.start):
-            own = place > 0 and tokens[place - 1].text in words["own_subjects"]
-            if tokens[place].text in words["reporting"] and not own:
+            own = place > 0 and self.texts[place - 1] in words["own_subjects"]
+            if self.texts[place] in words["reporting"] and not own:
                 return True
         return False
 
-    def is_over(self, hit: Hit) -> bool:
+    def is_over(self, hit: SpeechHit) -> bool:
         """True for what was once: "I used to be afraid", "we were stuck, but that is long gone"."""
         marks = [other.start for other in self.hits if other.entry.kind == "past"]
         return any(mark > hit.start or mark >= self.clause_start(hit.start) for mark in marks)
 
-    def opens_clause(self, hit: Hit) -> bool:
+    def opens_clause(self, hit: SpeechHit) -> bool:
         """Whether only degree words and the like come before a phrase in its clause: the speaker left out the
         "I"."""
         words = self.words
         may_precede = words["skipped"] | words["polite"] | words["joins"]
-        before = self.tokens[self.clause_start(hit.start) : hit.start]
-        return all(token.text in may_precede for token in before)
+        return may_precede.issuperset(self.texts[self.clause_start(hit.start) : hit.start])
 
-    def is_supposed(self, hit: Hit) -> bool:
+    def is_supposed(self, hit: SpeechHit) -> bool:
         """True in a clause that says what would, could or should be; "and I" begins another, unless it goes on to
         suppose: "it sounds muddy and I am fed up", but not "if it rains and I am fed up".
         """
         words, start = self.words, self.clause_start(hit.start)
-        if self._any_before(hit, words["hypothetical"] & (words["supposing"] | words["doubts"]), start):
+        doubtful = words["hypothetical"] & (words["supposing"] | words["doubts"])
+        if not doubtful.isdisjoint(self.texts[start : hit.start]):
             return True
         for place in range(start, hit.start - 1):
-            joined = self.tokens[place].text in words["joins"]
-            if joined and self.tokens[place + 1].text in words["own_subjects"] | words["things"]:
+            joined = self.texts[place] in words["joins"]
+            if joined and self.texts[place + 1] in words["own_subjects"] | words["things"]:
                 start = place + 1
-        return self._any_before(hit, words["hypothetical"], start)
+        return not words["hypothetical"].isdisjoint(self.texts[start : hit.start])
 
-    def is_unfinished(self, hit: Hit) -> bool:
+    def is_unfinished(self, hit: SpeechHit) -> bool:
         """True for a result that is still to come: "until it is done", "to be fixed", "not solved yet"."""
         start = max(self.clause_start(hit.start), hit.start - UNFINISHED_REACH)
-        after = self.tokens[hit.end : hit.end + 2]
-        words = self.words
-        is_ahead = any(token.text in words["not_yet"] for token in after)
-        return is_ahead or self._any_before(hit, words["unfinished"], start)
-
-    def _any_before(self, hit: Hit, words: frozenset[str], start: int) -> bool:
-        return any(self.tokens[place].text in words for place in range(start, hit.start))
+        is_ahead = not self.words["not_yet"].isdisjoint(self.texts[hit.end : hit.end + 2])
+        return is_ahead or not self.words["unfinished"].isdisjoint(self.texts[start : hit.start])
 
     def asked_from(self) -> int:
         """The place from which the sentence asks or bids; its length when it does not.
@@ -163,7 +158,7 @@ class Sentence:
             leads.append(self._first_question())
         return min(leads, default=len(self.tokens))
 
-    def told(self) -> Iterator[Hit]:
+    def told(self) -> Iterator[SpeechHit]:
         """The phrases before what the sentence asks."""
         asked = self.asked_from()
         return (hit for hit in self.hits if hit.start < asked)
@@ -174,22 +169,22 @@ class Sentence:
         last = 0
         for place, token in enumerate(self.tokens):
             begins = self.begins_clause(place)
-            if token.text in starts and (begins or self.tokens[place - 1].text in joins):
+            if token.text in starts and (begins or self.texts[place - 1] in joins):
                 return place
             if begins:
                 last = place
         return last
 
-    def owner_of(self, hit: Hit) -> Owner:
+    def owner_of(self, hit: SpeechHit) -> Owner:
         """Who the phrase tells about, by the words before it in its clause, the nearest first."""
         words, tokens = self.words, self.tokens
         start = self.clause_start(hit.start)
         own = words["own_subjects"] | words["own_objects"] | words["own_possessives"] | words["own_copulas"]
-        if any(token.text in own for token in tokens[hit.start : hit.end]):
+        if not own.isdisjoint(self.texts[hit.start : hit.end]):
             return Owner.OWN
-        linked = tokens[hit.start].text in words["copulas"]
+        linked = self.texts[hit.start] in words["copulas"]
         for place in range(hit.start - 1, start - 1, -1):
-            word, is_capital = tokens[place].text, tokens[place].shape == "a"
+            word, is_capital = self.texts[place], tokens[place].shape == "a"
             if word in own - words["own_possessives"]:
                 return Owner.OWN
             is_name = self.language.names.have_capitals and is_capital and place > 0
@@ -205,7 +200,7 @@ class Sentence:
         """Who the noun before a verb such as `was` is. A capitalised word alone counts as a name."""
         words = self.words
         for earlier in range(place, max(start, place - 3) - 1, -1):
-            word = self.tokens[earlier].text
+            word = self.texts[earlier]
             if word in words["own_subjects"]:
                 return Owner.OWN
             if word in words["others"] or word in words["people"]:
@@ -214,7 +209,7 @@ class Sentence:
         is_name = place == start and token.shape == "a" and token.text not in self.language.telling.function_words
         return Owner.OTHER if is_name and token.text not in words["things"] else Owner.THING
 
-    def degree(self, hit: Hit) -> int:
+    def degree(self, hit: SpeechHit) -> int:
         """2 for `extremely`, 1 for `very`, −1 for `a bit`, else 0: the strongest of the words before a phrase."""
         steps, degrees = {"top": 2, "high": 1, "low": -1}, self.language.telling.degrees
         found: list[int] = []
@@ -250,7 +245,7 @@ def _is_foreign(line: str) -> bool:
     bare = line.lstrip()
     if bare.startswith(">"):
         return True
-    signs = sum(char in _CODE_SIGNS for char in bare)
+    signs = sum(map(_CODE_SIGNS.__contains__, bare))
     return signs > 3 and signs > _CODE_SHARE * len(bare)
 
 
@@ -276,10 +271,11 @@ def sentences(text: str, language: Language, book: Book | None = None) -> Iterat
             elongated = _REPEATED.search(read, start, stop) is not None
             tokens = _tokens(read, (start, stop), language, squeeze=elongated)
             ending = "" if end is None else end[0].strip()
-            hits = _find_phrases(tokens, book)
+            texts = [token.text for token in tokens]
+            hits = _find_phrases(texts, book)
             for idle in [hit for hit in hits if hit.entry.kind == IDLE]:  # no other hit may overlap one
                 hits = [hit for hit in hits if hit.start >= idle.end or idle.start > hit.end]
-            yield Sentence(read[start:stop], tokens, hits, ending, elongated, language)
+            yield Sentence(read[start:stop], tokens, texts, hits, ending, elongated, language)
             count += 1
         if end is None or count >= MOST_SENTENCES:
             return
@@ -305,21 +301,20 @@ def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bo
     return tokens
 
 
-def _find_phrases(tokens: Sequence[Token], book: Book) -> list[Hit]:
+def _find_phrases(texts: Sequence[str], book: Book) -> list[SpeechHit]:
     """Every phrase in the sentence; of those that overlap and tell the same, the first and longest."""
-    firsts = [place for place, token in enumerate(tokens) if token.text in book]
+    firsts = [place for place, text in enumerate(texts) if text in book]
     if not firsts:
         return []
     starts, length = [], 0
-    for token in tokens:
+    for text in texts:
         starts.append(length)
-        length += len(token.text) + 1
-    texts = [token.text for token in tokens]
+        length += len(text) + 1
     joined, spoken = " ".join(texts) + " ", set(texts)
-    hits: list[Hit] = []
+    hits: list[SpeechHit] = []
     read_to: dict[tuple[str, str], int] = {}
     for place in firsts:
-        for entry in book[tokens[place].text]:
+        for entry in book[texts[place]]:
             if entry.needed.isdisjoint(spoken) or read_to.get(entry[:2], 0) > place:
                 continue
             end = place + 1
@@ -329,6 +324,6 @@ def _find_phrases(tokens: Sequence[Token], book: Book) -> list[Hit]:
                 if match is None:
                     continue
                 end = bisect_left(starts, match.end())
-            hits.append(Hit(entry, place, end))
+            hits.append(SpeechHit(entry, place, end))
             read_to[entry[:2]] = end
     return hits

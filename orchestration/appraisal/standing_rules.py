@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from orchestration.appraisal.speech import Hit, Sentence, sentences
+from orchestration.appraisal.speech import Sentence, SpeechHit, sentences
 from substrate.language.text import language_of, stem, words
 
 MOST_RULE_CHARACTERS: Final = 400
@@ -86,7 +86,7 @@ def _is_bid(sentence: Sentence, signals: frozenset[str]) -> bool:
     """Whether a sentence tells the listener how to speak or what to do: "keep it short", "sentences, always"."""
     if "bids" in signals:
         speaks = {"lasting", "conditions"} <= signals or "manner" in signals
-        return speaks or any(token.text in sentence.words["listener"] for token in sentence.tokens)
+        return speaks or not sentence.words["listener"].isdisjoint(sentence.texts)
     return "manner" in signals and "lasting" in signals and len(sentence.tokens) <= SHORT
 
 
@@ -99,24 +99,20 @@ def _lasts(place: int, read: Sequence[Sentence], signals: Sequence[frozenset[str
     points = read[place].words["points_back"]
     after = range(place + 1, min(len(read), place + 4))
     return any(
-        "lasting" in signals[later] and (len(read[later].tokens) <= 2 or _has(read[later], points))
+        "lasting" in signals[later] and (len(read[later].tokens) <= 2 or not points.isdisjoint(read[later].texts))
         for later in after
     )
 
 
-def _is_a(hit: Hit, *names: str) -> bool:
+def _is_a(hit: SpeechHit, *names: str) -> bool:
     """Whether a phrase stands under one of these names of `rules` in the file."""
     return hit.entry.kind == "rules" and hit.entry.value in names
 
 
-def _places(sentence: Sentence, name: str) -> frozenset[int]:
-    """The places of the tokens of phrases under this name."""
-    named = [range(hit.start, hit.end) for hit in sentence.hits if _is_a(hit, name)]
+def _places(sentence: Sentence, *names: str) -> frozenset[int]:
+    """The places of the tokens of phrases under these names."""
+    named = [range(hit.start, hit.end) for hit in sentence.hits if _is_a(hit, *names)]
     return frozenset(chain.from_iterable(named))
-
-
-def _has(sentence: Sentence, words: frozenset[str]) -> bool:
-    return any(token.text in words for token in sentence.tokens)
 
 
 def _signals(sentence: Sentence) -> frozenset[str]:
@@ -138,45 +134,46 @@ def _signals(sentence: Sentence) -> frozenset[str]:
     return frozenset(found)
 
 
-def _opens(sentence: Sentence, hit: Hit) -> bool:
+def _opens(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a verb is an imperative: it opens its clause, or follows a condition, and has no subject.
 
     The verb of a condition ("if you say so") is none, nor that of a question ("tell me, what is your plan?").
     """
-    words, tokens = sentence.words, sentence.tokens
+    words, texts = sentence.words, sentence.texts
     if hit.start in _places(sentence, "conditions"):
         return False
     if "?" in sentence.ending and not any(_is_a(each, "lasting", "conditions") for each in sentence.hits):
         return False
     start = sentence.clause_start(hit.start)
     leads = words["polite"] | words["bid_leads"]
-    others = [each for each in sentence.hits if _is_a(each, "lasting", "announced", "named", "conditions")]
-    covered = {place for each in others for place in range(each.start, each.end)}
+    covered = _places(sentence, "lasting", "announced", "named", "conditions")
     place = hit.start - 1
-    while place >= start and (place in covered or tokens[place].text in leads):
+    while place >= start and (place in covered or texts[place] in leads):
         place -= 1
     if place < start:
         return True
-    if place < hit.start - 1 and tokens[place + 1].text in words["joins"]:
+    if place < hit.start - 1 and texts[place + 1] in words["joins"]:
         # "They are old and always remind me of that day" goes on about another.
-        return tokens[start].text not in words["others"] - words["addressed"]
-    if not any(each.entry.value == "conditions" and start <= each.start < hit.start for each in others):
+        return texts[start] not in words["others"] - words["addressed"]
+    if not any(_is_a(each, "conditions") and start <= each.start < hit.start for each in sentence.hits):
         return False
-    return tokens[hit.start - 1].text not in words["no_bid_after"]
+    return texts[hit.start - 1] not in words["no_bid_after"]
 
 
-def _bids(sentence: Sentence, hit: Hit) -> bool:
+def _bids(sentence: Sentence, hit: SpeechHit) -> bool:
     """Whether a phrase alone is a rule and speaks to the listener: not "I will do so in every answer"."""
-    words, tokens = sentence.words, sentence.tokens
+    words, texts = sentence.words, sentence.texts
     if hit.entry.value == "anywhere":
-        after = tokens[hit.end].text if hit.end < len(tokens) else ""
+        after = texts[hit.end] if hit.end < len(texts) else ""
         return after not in words["own_subjects"] and not _own_before(sentence, hit)
     if hit.entry.value != "start":
         return False
-    before = tokens[sentence.clause_start(hit.start) : hit.start]
-    after = next((token.text for token in tokens[hit.end :] if token.text != ","), "")
-    listens = _has(sentence, words["listener"]) or any(_is_a(each, "asked") for each in sentence.hits)
-    return listens and _may_bid(after, words) and all(token.text in words["polite"] for token in before)
+    before = texts[sentence.clause_start(hit.start) : hit.start]
+    after = next((text for text in texts[hit.end :] if text != ","), "")
+    listens = not words["listener"].isdisjoint(sentence.texts) or any(
+        _is_a(each, "asked") for each in sentence.hits
+    )
+    return listens and _may_bid(after, words) and words["polite"].issuperset(before)
 
 
 def _may_bid(word: str, words: Mapping[str, frozenset[str]]) -> bool:
@@ -185,12 +182,11 @@ def _may_bid(word: str, words: Mapping[str, frozenset[str]]) -> bool:
     return word.isalpha() and word not in words["rule_not"] and not inflected
 
 
-def _own_before(sentence: Sentence, hit: Hit, wished: Collection[int] = frozenset()) -> bool:
+def _own_before(sentence: Sentence, hit: SpeechHit, wished: Collection[int] = frozenset()) -> bool:
     """Whether the speaker is the subject of the clause: "I will do it differently from now on".
 
     `wished`: the places of phrases such as "I want you to", whose subject is not meant.
     """
     places = range(sentence.clause_start(hit.start), hit.start)
-    words = [sentence.tokens[place].text for place in places if place not in wished]
-    own = [word for word in words if word in sentence.words["own_subjects"]]
-    return bool(own) and not any(word in sentence.words["addressed"] for word in words)
+    said = {sentence.texts[place] for place in places if place not in wished}
+    return not said.isdisjoint(sentence.words["own_subjects"]) and said.isdisjoint(sentence.words["addressed"])

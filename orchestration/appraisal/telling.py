@@ -65,9 +65,9 @@ def _asked_from(sentence: Sentence) -> int:
     Many leave out the mark: "what is my number" begins as a question does. "The code is 8812?" has the mark, and
     tells.
     """
-    tokens, words = sentence.tokens, sentence.words
-    first = next((place for place, token in enumerate(tokens) if token.text not in words["polite"]), 0)
-    rest = [token.text for token in tokens[first:]]
+    texts, words = sentence.texts, sentence.words
+    first = next((place for place, text in enumerate(texts) if text not in words["polite"]), 0)
+    rest = texts[first:]
     if _pattern("asking").match(" ".join(rest)):
         return first
     if "?" in sentence.ending:
@@ -77,18 +77,18 @@ def _asked_from(sentence: Sentence) -> int:
         if opening in words["question_starts"] or is_turned or not words["wh"].isdisjoint((opening, second)):
             return first
         start = sentence.asked_from()
-        return start if start or len(rest) == 1 or not words["wh"].isdisjoint(rest) else len(tokens)
+        return start if start or len(rest) == 1 or not words["wh"].isdisjoint(rest) else len(texts)
     if len(rest) < 2 or len(rest) > MOST_ASKED or "," in rest:
-        return len(tokens)
+        return len(texts)
     if rest[0] in words["wh"]:
         is_clause = rest[1] in words["own_subjects"] | words["not_after_wh"] or {*rest[2:3]} & words["second_wh"]
-        return len(tokens) if is_clause else first
-    return first if rest[0] in words["question_starts"] and rest[1] in words["turned"] else len(tokens)
+        return len(texts) if is_clause else first
+    return first if rest[0] in words["question_starts"] and rest[1] in words["turned"] else len(texts)
 
 
 def _tells(sentence: Sentence, asked: int, *, answers: bool) -> bool:
     """Whether a sentence tells something: beside what it asks from `asked` on, or of its own."""
-    words, said = sentence.words, [token.text for token in sentence.tokens]
+    words, said = sentence.words, sentence.texts
     if asked == len(said):
         # More than courtesy in one of the clauses, or that something is not known.
         for clause in _break().split(" ".join(said)):
@@ -107,7 +107,7 @@ def _tells(sentence: Sentence, asked: int, *, answers: bool) -> bool:
 
 def _says_how(sentence: Sentence) -> bool:
     """Whether a sentence beside a question only says how to answer it: "Mention only five items."."""
-    words, said = sentence.words, [token.text for token in sentence.tokens]
+    words, said = sentence.words, sentence.texts
     is_bid = next((word for word in said if word not in words["polite"]), "") in words["answering"]
     return is_bid and words["own_subjects"].isdisjoint(said) and not is_standing_instruction(sentence.text)
 
@@ -187,7 +187,6 @@ def _abbreviation() -> re.Pattern[str]:
 
 @cache
 def _break() -> re.Pattern[str]:
-    """What parts two clauses."""
     return re.compile(rf"[,;:–—]|\b(?:{_any('breaks')})\b")
 
 

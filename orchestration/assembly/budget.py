@@ -7,17 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from math import ceil
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orchestration.ranking.candidates import Key
 from schemas.intention import StreamRequest
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Passage
-from schemas.mind.appetite import IntendRequest
-from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
+from schemas.stream import LISTS, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream, GraphNode
 from schemas.stream_forms import all_memories, graph_node, moments_of
-from schemas.stream_parts import GraphNode
 from substrate.inference import tokens
 from substrate.language.text import query_words, stem, stems
+
+if TYPE_CHECKING:
+    from schemas.mind.appetite import IntendRequest
 
 COMPACT_TOKENS: Final = 1500
 """The most tokens of a compact text, and of an answer to `recall` and `wake`, where none are named."""
@@ -77,14 +78,14 @@ def reduced(
     return stream.model_copy(
         update={
             "activation_tiers": ActivationTiers(
-                focus=_shown(tiers.focus, shown),
-                peripheral=_shown(tiers.peripheral, shown),
-                background=_shown(tiers.background, shown),
+                focus=_shown_nodes(tiers.focus, shown),
+                peripheral=_shown_nodes(tiers.peripheral, shown),
+                background=_shown_nodes(tiers.background, shown),
             ),
             "levels": levels,
             "traversal_graph": graph.model_copy(
                 update={
-                    "nodes": tuple(_drawn(graph.nodes, nodes)),
+                    "nodes": tuple(_drawn_nodes(graph.nodes, nodes)),
                     "edges": tuple(
                         edge
                         for edge in graph.edges
@@ -98,7 +99,7 @@ def reduced(
     )
 
 
-def _shown(
+def _shown_nodes(
     nodes: Iterable[ConsciousnessNode], shown: Mapping[Key, ConsciousnessNode]
 ) -> tuple[ConsciousnessNode, ...]:
     return tuple(shown[key_of(node)] for node in nodes if key_of(node) in shown)
@@ -115,7 +116,7 @@ def _level(
     for name in LISTS:
         every = getattr(level, name)
         lists[name] = every[: ceil(share * len(every))]
-    vector, graph = (_shown(lists[name], shown) for name in LISTS[:2])
+    vector, graph = (_shown_nodes(lists[name], shown) for name in LISTS[:2])
     here = {key_of(node)[:2] for node in (*vector, *graph)}
     relationships = tuple(
         link
@@ -130,7 +131,7 @@ def _level(
     return ConsciousnessLevelResults(**lists, omitted=dict(+omitted) or None)
 
 
-def _drawn(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) -> Iterable[GraphNode]:
+def _drawn_nodes(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNode]) -> Iterable[GraphNode]:
     """The nodes of these memories: of several versions the one that the node shows, else another that is shown."""
     shown: dict[tuple[Any, ...], ConsciousnessNode] = {}
     for memory in memories:

@@ -12,10 +12,8 @@ from orchestration.assembly.displayed_text import attribution, one_line
 from orchestration.assembly.stream import is_bare
 from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, Level, Source
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern, TemporalDissonance
+from schemas.stream import ConsciousnessStream, Offer, ResolutionPattern, TemporalDissonance
 from schemas.temporal import long_date
-from schemas.upkeep.offers import Offer
 
 NO_MEMORIES: Final = "No memories were found."
 NOTHING_FITS: Final = "Nothing fits the question. The nearest"
@@ -45,7 +43,7 @@ LEVEL_WORDS: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem
 _day = lru_cache(maxsize=4096)(long_date)
 
 
-class Told(NamedTuple):
+class CompactText(NamedTuple):
     """A stream as text, the memories that it tells, cut where they had to be, and how many did not fit."""
 
     text: str
@@ -55,7 +53,7 @@ class Told(NamedTuple):
 
 def tell(
     stream: ConsciousnessStream, budget: Budget | None = None, words: Collection[str] = (), *, ids: bool = False
-) -> Told:
+) -> CompactText:
     """The memories by tier, one line each; the links among those in focus; paths of thought, ways out of a
     blockage, rules; the beliefs that changed; the offers.
 
@@ -94,7 +92,7 @@ def tell(
         if dropped in MEMORY_HEADINGS:
             memories.pop()
         text = page.text(every - len(memories))
-    return Told(text, tuple(memories), every - len(memories))
+    return CompactText(text, tuple(memories), every - len(memories))
 
 
 class _Page:
@@ -184,12 +182,7 @@ def _places(stream: ConsciousnessStream, words: Collection[str]) -> list[tuple[s
 
 
 def _tell_memories(
-    page: _Page,
-    places: Sequence[tuple[str, ConsciousnessNode]],
-    words: Collection[str],
-    *,
-    keep: int,
-    ids: bool,
+    page: _Page, places: Sequence[tuple[str, ConsciousnessNode]], words: Collection[str], *, keep: int, ids: bool
 ) -> list[ConsciousnessNode]:
     """Add the memories that fit beside what is kept, and return them. The first is always there."""
     told: list[ConsciousnessNode] = []
@@ -197,7 +190,8 @@ def _tell_memories(
         if page.add(heading, _memory_line(node, ids=ids), keep=keep if told else 0):
             told.append(node)
             continue
-        cut = cut_to_room(node, page.left - keep, words, partial(_line_cost, page, heading, ids=ids))
+        cost = partial(_line_cost, page, heading, ids=ids)
+        cut = cut_to_room(node, page.left - keep, words, cost)
         line = _memory_line(cut, ids=ids)
         if told and not page.add(heading, line, keep=keep):
             break
@@ -242,7 +236,10 @@ def _memory_line(node: ConsciousnessNode, *, ids: bool) -> str:
     name, text = one_line(node.speaker or node.name), one_line(node.description)
     passage, shared_by = node.passage, filter(None, (LEVEL_WORDS[node.level], node.collective))
     part = f"characters {passage.start}–{passage.end} of {passage.length}" if passage else ""
-    remarks = [part, " ".join(shared_by), _whose(node)]
+    # Whose word it is, unless it is the citizen's own, or that of a speaker who is named.
+    spoken = node.source is Source.INGESTION and node.speaker
+    is_usual = node.level is Level.N1 and (spoken or node.source is Source.CITIZEN)
+    remarks = [part, " ".join(shared_by), "" if is_usual else attribution(node)]
     if node.resolution_state is not None:
         remarks.append(STATE_NAMES[node.resolution_state].lower())
     remarks += [
@@ -255,13 +252,6 @@ def _memory_line(node: ConsciousnessNode, *, ids: bool) -> str:
         name = ""
     told, remark = ": ".join(filter(None, (name, text))), _joined(remarks)
     return f"[{_day(node.valid_at)}] {told}{f' ({remark})' if remark else ''}"
-
-
-def _whose(node: ConsciousnessNode) -> str:
-    """Whose word it is, unless it is the citizen's own, or that of a speaker who is named."""
-    spoken = node.source is Source.INGESTION and node.speaker
-    is_usual = node.level is Level.N1 and (spoken or node.source is Source.CITIZEN)
-    return "" if is_usual else attribution(node)
 
 
 def _joined(remarks: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import chain
 from math import ceil
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
@@ -30,13 +30,18 @@ from orchestration.assembly.sent_form import (
     sparse_row,
     stream_json,
 )
-from schemas.intention import Form, Part
+from schemas.intention import Form, Part, StreamRequest
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import all_links, all_memories, graph_node, reference
 from substrate.inference import tokens
 
+if TYPE_CHECKING:
+    from schemas.mind.appetite import IntendRequest
+    from schemas.responses import Intended
+
+type SentAs = StreamRequest | IntendRequest
+"""How a stream is asked for."""
 OTHERS_SHARE, LINKS_SHARE = 0.2, 0.2
 """Of the tokens of a stream, the shares that are kept for its other sections and for its links."""
 LEAST_SHARE, LEAST_STEP, TIERS_SHARE = 0.01, 1.15, 4
@@ -80,7 +85,7 @@ def fit(
     return reduced(stream, _Fitting(stream, _Costs(stream, form, budget, sections), words).choose().memories)
 
 
-def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> bytes:
+def send(stream: ConsciousnessStream, asked: SentAs, budget: Budget | None) -> bytes:
     """The stream as it is sent. Without a budget the full form has at most `FULL_TOKENS`, as an estimate (003).
 
     A larger one is cut in equal shares by rank, so that each level shows the best of what it found. Only where
@@ -104,7 +109,7 @@ def send(stream: ConsciousnessStream, asked: Sent, budget: Budget | None) -> byt
     return stream_json(_placed(fitting, asked, most), "full", asked.parts, most)
 
 
-def _placed(stream: ConsciousnessStream, asked: Sent, budget: Budget) -> ConsciousnessStream:
+def _placed(stream: ConsciousnessStream, asked: SentAs, budget: Budget) -> ConsciousnessStream:
     """The stream that fits, with this many of its memories in each section, and this many links, as find room."""
     sections = sections_of(asked.form, asked.parts)
     if asked.form == "compact" or sections.isdisjoint(PLACES):
@@ -112,19 +117,10 @@ def _placed(stream: ConsciousnessStream, asked: Sent, budget: Budget) -> Conscio
     return _Fitting(stream, _Costs(stream, asked.form, budget, sections)).placed()
 
 
-def send_intended(intended: Intended, asked: Sent, budget: Budget | None) -> bytes:
+def send_intended(intended: Intended, asked: SentAs, budget: Budget | None) -> bytes:
     """What an appetite led to, with its stream in the form that was asked for."""
     stream = None if intended.stream is None else orjson.Fragment(send(intended.stream, asked, budget))
     return orjson.dumps({**vars(intended), "stream": stream}, default=vars, option=orjson.OPT_UTC_Z)
-
-
-class Sent(Protocol):
-    """How a stream is asked for."""
-
-    @property
-    def form(self) -> Form: ...
-    @property
-    def parts(self) -> tuple[Part, ...] | None: ...
 
 
 class _Costs:
@@ -210,7 +206,7 @@ class _Costs:
         return own * len(record_json(graph_node(node, "background"))) // len(record_json(node))
 
 
-class _Shown(NamedTuple):
+class _Selection(NamedTuple):
     """The memories that are shown, how many of them in each section that shows any, and the room for links."""
 
     memories: list[ConsciousnessNode]
@@ -224,7 +220,7 @@ class _Fitting:
     def __init__(self, stream: ConsciousnessStream, costs: _Costs, words: Collection[str] = ()) -> None:
         self._stream, self._costs, self._words = stream, costs, words
 
-    def choose(self) -> _Shown:
+    def choose(self) -> _Selection:
         """The best memories that fit."""
         costs = self._costs
         most = max(0, costs.room)
@@ -248,7 +244,7 @@ class _Fitting:
             in_graph=places.get("traversal_graph"),
         )
 
-    def _memories(self, others: int, links: int) -> _Shown:
+    def _memories(self, others: int, links: int) -> _Selection:
         """The best memories; the first is always there, and may take what is kept for links and other sections.
 
         When ten stand in their tiers, what they take there and elsewhere grows alike.
@@ -277,7 +273,7 @@ class _Fitting:
             spent += costs.first(part) if len(shown) > FEWEST else 0
             if part.passage != ordered[len(shown) - 1].passage:
                 break
-        return _Shown(shown, everywhere, max(0, left) + (links if linked or everywhere else 0))
+        return _Selection(shown, everywhere, max(0, left) + (links if linked or everywhere else 0))
 
     def _part(self, node: ConsciousnessNode, room: int, *, first: bool) -> ConsciousnessNode | None:
         """The memory in so much room: whole, else without its large fields, else the part that answers.
@@ -301,7 +297,7 @@ class _Fitting:
             node = without_field(node, name)
         return node
 
-    def _links(self, shown: _Shown) -> list[ConsciousnessRelationship]:
+    def _links(self, shown: _Selection) -> list[ConsciousnessRelationship]:
         """The strongest links between these memories that fit."""
         linked = shown.memories if self._costs.primary in LINKED else shown.memories[: shown.everywhere]
         present = {(node.graph_key, node.node_id) for node in linked}

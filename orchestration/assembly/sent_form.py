@@ -15,10 +15,20 @@ import orjson
 from pydantic import BaseModel
 
 from orchestration.assembly.budget import Budget
+from orchestration.mind.energy import Decay
 from schemas.base import Sparse
 from schemas.intention import Form, Part
-from schemas.stream import ALWAYS_SENT, LISTS, ConsciousnessStream, TokenCounts
-from schemas.stream_forms import PART_FIELDS, referenced
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.stream import (
+    ALWAYS_SENT,
+    LISTS,
+    ActivationTiers,
+    ConsciousnessLevelResults,
+    ConsciousnessStream,
+    TokenCounts,
+)
+from schemas.stream_forms import PART_FIELDS, all_links, all_memories, referenced
+from schemas.temporal import Instant, to_instant
 from substrate.inference import tokens
 
 BYTES_PER_TOKEN: Final = 3.3
@@ -41,28 +51,11 @@ PATHS: Final = "suggested_paths"
 POTENTIAL: Final = "energy_feedback_potential"
 """A figure of a section that is never left out: it is one number, and what wakes a citizen (003, component 5c)."""
 _MOST_FIRST: Final = (
-    "notes",
-    "entities",
-    "relative_potential",
-    "energy_feedback",
-    "citizen_energy",
-    "temporal_dissonances",
-    "resolution_patterns",
-    "rules",
-    "offers",
-    "consciousness_summary",
-    "state",
-    "metadata_validation",
-    "traversal_graph",
-    PATHS,
-    "energy_shares",
-    "learned",
-    "retrieval_latency_ms",
-    "query_count",
-    "model_calls",
-    "stage_ms",
-    "timings",
-)
+    "notes", "entities", "relative_potential", "energy_feedback", "citizen_energy", "temporal_dissonances",
+    "resolution_patterns", "rules", "offers", "consciousness_summary", "state", "metadata_validation",
+    "traversal_graph", PATHS, "energy_shares", "learned", "retrieval_latency_ms", "query_count", "model_calls",
+    "stage_ms", "timings",
+)  # fmt: skip
 """What is left out where it does not fit, the most important first. Paths and figures are those of the graph."""
 _WITH_RECORDS: Final = frozenset(("levels", "activation_tiers", "traversal_graph", "memories", "links"))
 _SECTIONED: Final = frozenset(("memories", "links", *chain.from_iterable(PART_FIELDS.values())))
@@ -103,10 +96,7 @@ def bytes_per_token(body: bytes) -> float:
 
 
 def stream_json(
-    stream: ConsciousnessStream,
-    form: Form,
-    parts: Collection[Part] | None = None,
-    budget: Budget | None = None,
+    stream: ConsciousnessStream, form: Form, parts: Collection[Part] | None = None, budget: Budget | None = None
 ) -> bytes:
     """The stream in this form, with what it costs. `parts`: the sections to send; None for the usual ones.
 
@@ -136,7 +126,7 @@ def _with_counts(body: bytes, counts: TokenCounts) -> bytes:
 def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> int:
     """What a bounded stream takes without its memories, links and those `sections` that may be left out."""
     fields = _sent_fields(stream, form, {POTENTIAL}.intersection(sections), _Rows())
-    return COUNTS_TOKENS + _tokens(_told(fields, keep=_MOST_FIRST), budget)
+    return COUNTS_TOKENS + _tokens(_drop_empty(fields, keep=_MOST_FIRST), budget)
 
 
 def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
@@ -256,7 +246,7 @@ def _without_nulls(value: BaseModel) -> Row:
 
 def _within(fields: Row, form: Form, budget: Budget) -> Row:
     """The fields that fit: never less than the frame, the tiers and the text."""
-    needed, others = _apart(_told(fields))
+    needed, others = _apart(_drop_empty(fields))
     shown, left = needed, 0
     for shown in _with_fewer_places(needed, form):
         left = budget.limit - COUNTS_TOKENS - _tokens(shown, budget)
@@ -305,7 +295,7 @@ def _with_fewer_places(fields: Row, form: Form) -> Iterator[Row]:
         yield {name: each for name, each in fields.items() if name not in unused}
 
 
-def _told(fields: Row, keep: Collection[str] = ()) -> Row:
+def _drop_empty(fields: Row, keep: Collection[str] = ()) -> Row:
     """The fields that say something, or that every stream has; `keep`: without these."""
     needed = {*ALWAYS_SENT, "activation_tiers", "memories"}
     return {
@@ -345,15 +335,7 @@ def _estimate(
     sent = estimate_tokens(size, of_token)
     if form == "compact":
         return TokenCounts(sent=sent, text=tokens.counter()(stream.text or ""))
-    saved = _saved(stream, wanted, rows)
-    if form == "full":
-        return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
-    full = min(FULL_TOKENS, estimate_tokens(size + saved, of_token))
-    return TokenCounts(sent=sent, full=full, references=sent)
-
-
-def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) -> float:
-    """The bytes by which references make a stream of these sections smaller, about."""
+    # The bytes by which references make a stream of these sections smaller, about.
     levels = stream.levels.values() if "levels" in wanted else ()
     active = stream.activation_tiers.ordered() if "activation_tiers" in wanted else ()
     graph = stream.traversal_graph
@@ -364,4 +346,127 @@ def _saved(stream: ConsciousnessStream, wanted: Collection[str], rows: _Rows) ->
     again = len(found) - distinct + GRAPH_SHARE * nodes
     names = len(found) + distinct + nodes + 2 * len(links) + edges
     memory, link = rows.mean_size(found), rows.mean_size(links)
-    return memory * again + link * GRAPH_SHARE * edges - REFERENCE_BYTES * names
+    saved = memory * again + link * GRAPH_SHARE * edges - REFERENCE_BYTES * names
+    if form == "full":
+        return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
+    full = min(FULL_TOKENS, estimate_tokens(size + saved, of_token))
+    return TokenCounts(sent=sent, full=full, references=sent)
+
+
+OWN: Final = ("stream_id", "intention_id", "retrieved_at", "retrieval_latency_ms", "stage_ms")
+"""The fields that each answer has for itself."""
+
+type Record = ConsciousnessNode | ConsciousnessRelationship
+type _Replaced = dict[int, Record]
+"""By the identity of a record: what stands in its place."""
+
+
+class SentStream(NamedTuple):
+    """The JSON of a stream: before each of the fields `OWN` that it has, what stands there, and what ends it."""
+
+    pieces: tuple[tuple[bytes, str], ...]
+    rest: bytes
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return len(self.rest) + sum(len(piece) for piece, _ in self.pieces)
+
+    def again(self, stream: ConsciousnessStream) -> bytes:
+        """The same JSON with the fields `OWN` of this stream."""
+        values = vars(stream)
+        found = b"".join(piece + _dump(values[name]) for piece, name in self.pieces)
+        return b"{" + found + self.rest + b"}"
+
+
+def as_sent(body: bytes) -> SentStream:
+    """What was sent, to be sent again."""
+    pieces: list[tuple[bytes, str]] = []
+    between: dict[str, Any] = {}
+    for name, value in orjson.loads(body).items():
+        if name in OWN:
+            pieces.append(
+                (b"".join(_members(between, first=not pieces)) + _name(name, bool(pieces or between)), name)
+            )
+            between = {}
+        else:
+            between[name] = value
+    return SentStream(tuple(pieces), b"".join(_members(between, first=not pieces)))
+
+
+def _members(fields: Mapping[str, Any], *, first: bool) -> Iterator[bytes]:
+    """The members of an object, each after the first of all with a comma before it."""
+    for name, value in fields.items():
+        yield _name(name, not first) + _dump(value)
+        first = False
+
+
+def _name(name: str, after_others: bool) -> bytes:
+    return (b"," if after_others else b"") + _dump(name) + b":"
+
+
+class FadingStream:
+    """A stream whose records show their energies as of some moment."""
+
+    __slots__ = ("_changed", "_energies", "_records", "_shown", "_states", "stream")
+
+    def __init__(self, stream: ConsciousnessStream) -> None:
+        self.stream = stream
+        every: list[Record] = [*all_memories(stream), *all_links(stream)]
+        self._records = list({id(record): record for record in every}.values())
+        self._energies = [record.energy for record in self._records]
+        self._states = [record.resolution_state for record in self._records]
+        self._changed: list[Instant] = [to_instant(record.valid_at) for record in self._records]
+        self._shown = [record.effective_energy for record in self._records]
+
+    def shows(self, decay: Decay) -> bool:
+        """Whether the records show exactly these energies."""
+        return self._column(decay) == self._shown
+
+    def at(self, decay: Decay) -> ConsciousnessStream:
+        """The stream with the energies of this moment; the very same one while none of them differs."""
+        column = self._column(decay)
+        if column != self._shown:
+            self._show(column)
+        return self.stream
+
+    def _column(self, decay: Decay) -> list[float | None]:
+        column = decay.column(self._energies, self._states, self._changed)
+        return column or [None] * len(self._records)
+
+    def _show(self, column: list[float | None]) -> None:
+        replaced: _Replaced = {}
+        for place, (energy, shown) in enumerate(zip(column, self._shown, strict=True)):
+            if energy != shown:
+                former = self._records[place]
+                replaced[id(former)] = self._records[place] = former.model_copy(
+                    update={"effective_energy": energy}
+                )
+        tiers, levels = self.stream.activation_tiers, self.stream.levels
+        self.stream = self.stream.model_copy(
+            update={
+                "activation_tiers": ActivationTiers(
+                    focus=_put(tiers.focus, replaced),
+                    peripheral=_put(tiers.peripheral, replaced),
+                    background=_put(tiers.background, replaced),
+                ),
+                "levels": {name: _faded_level(level, replaced) for name, level in levels.items()},
+            }
+        )
+        self._shown = column
+
+
+def _put[Some: (ConsciousnessNode, ConsciousnessRelationship)](
+    records: tuple[Some, ...], replaced: _Replaced
+) -> tuple[Some, ...]:
+    return tuple(replaced.get(id(record), record) for record in records)  # type: ignore[misc]
+
+
+def _faded_level(level: ConsciousnessLevelResults, replaced: _Replaced) -> ConsciousnessLevelResults:
+    return level.model_copy(
+        update={
+            "vector_results": _put(level.vector_results, replaced),
+            "graph_results": _put(level.graph_results, replaced),
+            "relationships": _put(level.relationships, replaced),
+        }
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -11,19 +11,17 @@ from typing import Final
 
 from orchestration.metadata_enrichment import NO_CONTESTS, Contests, enrich_links, enrich_memories
 from orchestration.mind import energy
-from orchestration.mind.decay import NO_DECAY, Decay
 from orchestration.mind.dissonance import detect_temporal_dissonances, infer_dissonances
+from orchestration.mind.energy import NO_DECAY, Decay
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.ranking.confidence import Answer
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import spread_over_weeks
+from orchestration.ranking.consciousness_score import Score, spread_over_weeks
 from orchestration.traversal.graph import KeptValues, build_graph
-from orchestration.traversal.paths import Identity
-from orchestration.traversal.probability import State
+from orchestration.traversal.paths import NO_STATE, Identity, State
 from orchestration.validation import memory_verdicts, metadata_report
-from schemas.intention import Plurality, RetrievalIntention, StateBasedRetrieval
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.language_model import ModelCall
 from schemas.memory import (
     ConsciousnessNode,
@@ -42,77 +40,34 @@ from schemas.stream import (
     ConsciousnessStream,
     ConsciousnessSummary,
     Degradation,
+    Offer,
     QueryTiming,
+    ResolutionPattern,
 )
-from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import TemporalMode
-from schemas.upkeep.offers import Offer
 from substrate.emotions import normal_emotions
+
+type StreamAsked = RetrievalIntention | StateBasedRetrieval
+"""What a stream may be asked by."""
 
 LINKS_PER_LEVEL: Final = 200
 EMOTIONAL_THEMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class StreamOptions:
-    """How a stream is assembled.
-
-    `graphs`: how many are asked. `limit` is per query and level. Links are weighed from `state`.
-    """
-
-    request_id: str
-    citizen_id: str
-    mode: TemporalMode
-    levels: tuple[Level, ...]
-    graphs: int
-    limit: int
-    explain: bool
-    require_valid: bool
-    state: State
-    plurality: Plurality | None = None
-
-
-def intention_options(intention: RetrievalIntention) -> StreamOptions:
-    state = State(intention.current_goal, intention.current_emotions)
-    return _options(intention, intention.temporal_mode, state)
-
-
-def state_options(state: StateBasedRetrieval, woken_from: State) -> StreamOptions:
-    """`woken_from`: the state of the request, with what it left out."""
-    past = state.as_of_time is not None or state.known_at is not None
-    mode = TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT
-    return _options(state, mode, woken_from)
-
-
-def _options(request: RetrievalIntention | StateBasedRetrieval, mode: TemporalMode, state: State) -> StreamOptions:
-    own_id = request.intention_id if isinstance(request, RetrievalIntention) else request.state_id
-    return StreamOptions(
-        request_id=own_id,
-        citizen_id=request.citizen_id,
-        mode=mode,
-        levels=tuple(dict.fromkeys(map(level_of, request.graphs))),
-        graphs=len(request.graphs),
-        limit=request.max_results_per_level,
-        explain=request.explain,
-        require_valid=request.require_valid,
-        state=state,
-        plurality=request.plurality,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class RetrievalReport:
     """How the retrieval went; the caller measured it. `answer` says how well it answers; None for a waking.
 
-    `learned`: what feedback did to it; None without feedback. `decay`: how energy faded until the moment asked.
-    `on_mind`: the links of what is in focus, read where the stream acts on the energy. `contested`: who contests
-    the shared memories that were found.
+    Links are weighed from `state`. `learned`: what feedback did to it; None without feedback. `decay`: how energy
+    faded until the moment asked. `on_mind`: the links of what is in focus, read where the stream acts on the
+    energy. `contested`: who contests the shared memories that were found.
     """
 
     retrieved_at: datetime
     timings: Sequence[QueryTiming]
     notes: Sequence[str]
-    entities: Sequence[str]
+    entities: Sequence[str] = ()
+    state: State = NO_STATE
     patterns: Sequence[ResolutionPattern] = ()
     offers: Sequence[Offer] = ()
     model_calls: Sequence[ModelCall] = ()
@@ -146,8 +101,8 @@ class StreamContent:
     nodes: Mapping[Key, ConsciousnessNode]
     links: Mapping[Level, Sequence[ConsciousnessRelationship]]
 
-    def ordered(self) -> list[ConsciousnessNode]:
-        return [self.nodes[score.key] for score in self.order]
+    def nodes_of(self, scores: Iterable[Score]) -> list[ConsciousnessNode]:
+        return [self.nodes[score.key] for score in scores]
 
     def all_links(self) -> list[ConsciousnessRelationship]:
         return list(chain(*self.links.values()))
@@ -193,14 +148,16 @@ def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Lev
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
 
 
-def shown_ids(
-    asked: RetrievalIntention | StateBasedRetrieval, candidates: Candidates, activation: Activation
-) -> dict[GraphKey, list[str]]:
-    """By graph, the ids of the memories that may be shown."""
+def selected_keys(asked: StreamAsked, candidates: Candidates, activation: Activation) -> set[Key]:
+    """The memories that may be shown."""
     levels = list(dict.fromkeys(map(level_of, asked.graphs)))
-    selected = select(candidates, activation.order, levels, asked.max_results_per_level).keys()
+    return select(candidates, activation.order, levels, asked.max_results_per_level).keys()
+
+
+def shown_ids(asked: StreamAsked, candidates: Candidates, activation: Activation) -> dict[GraphKey, list[str]]:
+    """Their ids, by graph."""
     ids: dict[GraphKey, list[str]] = {}
-    for graph, memory_id, _ in sorted(selected):
+    for graph, memory_id, _ in sorted(selected_keys(asked, candidates, activation)):
         of_graph = ids.setdefault(graph, [])
         if memory_id not in of_graph[-1:]:
             of_graph.append(memory_id)
@@ -231,17 +188,18 @@ def _strongest_links(
 
 
 def assemble(
-    options: StreamOptions, candidates: Candidates, activation: Activation, report: RetrievalReport
+    request: StreamAsked, candidates: Candidates, activation: Activation, report: RetrievalReport
 ) -> ConsciousnessStream:
     """The whole stream. The caller, who holds the clock, sets its latency and stage times.
 
     Everything about the stream is calculated from all that was selected: `fitting` leaves out what a budget does
     not hold, and changes no energy, no grade and no path.
     """
-    selection = select(candidates, activation.order, options.levels, options.limit)
+    levels = list(dict.fromkeys(map(level_of, request.graphs)))
+    selection = select(candidates, activation.order, levels, request.max_results_per_level)
     kept = KeptValues()
-    selected = _selected_content(selection, candidates, activation, report, explain=options.explain, kept=kept)
-    whole = _accepted_content(options, selected, candidates, kept)
+    selected = _selected_content(selection, candidates, activation, report, explain=request.explain, kept=kept)
+    whole = _accepted_content(request, selected, candidates, kept)
     bare = {key for key, node in whole.nodes.items() if is_bare(node)}
     nothing_fits = report.answer is not None and not report.answer.fits
     tiers = consciousness_score.tiers(
@@ -253,26 +211,32 @@ def assemble(
     )
     invalid = len(selected.order) - len(whole.order)
     left_out = [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
-    nodes, links = whole.ordered(), whole.all_links()
-    whole_tiers = _activation_tiers(tiers, whole)
+    nodes, links = whole.nodes_of(whole.order), whole.all_links()
+    focus, peripheral, background = (tuple(whole.nodes_of(tier)) for tier in tiers)
+    whole_tiers = ActivationTiers(focus=focus, peripheral=peripheral, background=background)
     # each memory with the later one that seems to tell what holds instead, where both were found
     overtaken = [
         (whole.nodes[earlier], whole.nodes[later])
         for earlier, later in activation.held_before.items()
         if earlier in whole.nodes and later in whole.nodes
     ]
-    graph = build_graph(nodes, whole_tiers, links, options.state, kept=kept)
+    graph = build_graph(nodes, whole_tiers, links, report.state, kept=kept)
     places: dict[Identity, int] = {}
     for place, score in enumerate(whole.order):
         places.setdefault(score.key[:2], place)
     # of the links found, and of those that lead from what is in focus to what was not found
     weighed = {(link.graph_key, link.link_id, link.version): link for link in (*links, *report.on_mind)}
+    if isinstance(request, RetrievalIntention):
+        own_id, mode = request.intention_id, request.temporal_mode
+    else:
+        is_past = request.as_of_time is not None or request.known_at is not None
+        own_id, mode = request.state_id, TemporalMode.POINT_IN_TIME if is_past else TemporalMode.CURRENT
     return ConsciousnessStream(
-        intention_id=options.request_id,
-        citizen_id=options.citizen_id,
-        temporal_mode=options.mode,
+        intention_id=own_id,
+        citizen_id=request.citizen_id,
+        temporal_mode=mode,
         retrieved_at=report.retrieved_at,
-        levels=_level_results(options.levels, selection, whole),
+        levels=_level_results(levels, selection, whole),
         notes=(*report.notes, *left_out),
         consciousness_summary=summarize(nodes, report.retrieved_at),
         degraded=tuple(_degradations(report, (*nodes, *links))),
@@ -282,20 +246,17 @@ def assemble(
         traversal_graph=graph,
         energy_feedback_potential=energy.energy_feedback_potential(links),
         relative_potential=round(energy.relative_potential(weighed.values(), places), 6),
-        energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
-        temporal_dissonances=(
-            *detect_temporal_dissonances(nodes, options.mode),
-            *infer_dissonances(overtaken, options.mode),
-        ),
+        energy_shares=tuple(energy.energy_shares(links)) if request.explain else (),
+        temporal_dissonances=(*detect_temporal_dissonances(nodes, mode), *infer_dissonances(overtaken, mode)),
         metadata_validation=metadata_report(nodes, links, kept),
         resolution_patterns=tuple(report.patterns),
         offers=tuple(report.offers),
         retrieval_latency_ms=0.0,
-        query_count=2 * options.graphs,
+        query_count=2 * len(request.graphs),
         timings=tuple(report.timings),
         entities=tuple(report.entities),
         model_calls=tuple(report.model_calls),
-        learned=report.learned if options.explain else None,
+        learned=report.learned if request.explain else None,
     )
 
 
@@ -327,26 +288,16 @@ def _selected_content(
 
 
 def _accepted_content(
-    options: StreamOptions, content: StreamContent, candidates: Candidates, kept: KeptValues
+    request: StreamAsked, content: StreamContent, candidates: Candidates, kept: KeptValues
 ) -> StreamContent:
     """Without what is not valid, if the request demands that; spread over weeks, if it asks for plurality."""
     order = content.order
-    if options.require_valid:
+    if request.require_valid:
         verdicts = memory_verdicts(content.nodes.values(), content.all_links(), kept)
         order = [score for score in order if verdicts[score.key].valid]
-    if options.plurality is not None:
-        order = spread_over_weeks(order, candidates.memories, options.plurality)
+    if request.plurality is not None:
+        order = spread_over_weeks(order, candidates.memories, request.plurality)
     return content.reduced_to(order)
-
-
-def _activation_tiers(tiers: Sequence[Sequence[Score]], content: StreamContent) -> ActivationTiers:
-    present = {score.key for score in content.order}
-
-    def nodes_of(scores: Sequence[Score]) -> tuple[ConsciousnessNode, ...]:
-        return tuple(content.nodes[score.key] for score in scores if score.key in present)
-
-    focus, peripheral, background = map(nodes_of, tiers)
-    return ActivationTiers(focus=focus, peripheral=peripheral, background=background)
 
 
 def _level_results(

@@ -7,24 +7,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from itertools import chain, islice
+from typing import Any, Final, Literal, NamedTuple
 
-from orchestration.graph_queries.following import Found, follow, follow_beside
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.relevance import show_best_passages
 from schemas.errors import SubstrateError, Unavailable
-from schemas.memory import GraphKey
+from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
+from substrate.columns.reading import GraphMoved
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept import GraphRecords
+from substrate.connection.kept import GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store import neighbours, search, waking
+from substrate.store import waking
+from substrate.store.filters import EVERY_MEMORY
+from substrate.store.found_records import read_both
+from substrate.store.neighbours import NearLink, Neighbours, find_nearest
+from substrate.store.rows import NODE_PLACE
+from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
 
 GRACE_SECONDS = 0.25
 
@@ -32,12 +39,6 @@ type QueryKind = Literal[
     "vector", "graph", "period", "pools", "records", "anchors", "walk", "resonance",
     "cue", "words", "lately", "after", "solved", "event_words", "event_likeness", "passages",
 ]  # fmt: skip
-type Following = Callable[[GraphTarget, Sequence[Found]], Awaitable[list[list[Row]]]]
-_FOLLOWING: Final[Mapping[str, Following]] = {
-    **dict.fromkeys(search.THIN, follow),
-    **dict.fromkeys(waking.THIN, follow_beside),
-}
-"""By the name of a query whose rows are names: how what is around them is read."""
 type Reading = Callable[[GraphTarget, Mapping[str, Any]], Awaitable[list[Row]]]
 
 
@@ -104,7 +105,7 @@ async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
 async def _follow(results: Sequence[QueryResult], following: Following) -> list[QueryResult]:
     """The results of one graph with what is around them; without anything when that fails or is late."""
     target = results[0].request.target
-    searches = [Found(result.request.values, result.rows) for result in results]
+    searches = [SearchRows(result.request.values, result.rows) for result in results]
     rows: list[list[Row]] = [[] for _ in results]
 
     async def send() -> None:
@@ -153,7 +154,7 @@ def note_unfollowed(results: Iterable[QueryResult]) -> list[str]:
     """A note on queries that followed a second link from only some of their starts, if they found links at all."""
     cut = []
     for result in results:
-        far, starts = result.request.values.get("far"), search.count_starts(result.rows)
+        far, starts = result.request.values.get("far"), count_starts(result.rows)
         if far is not None and far < starts < len(result.rows):
             cut.append(f"{far} of {starts} ({result.request.name})")
     return [f"what is two links away was looked for from the first starts only: {', '.join(cut)}"] if cut else []
@@ -171,7 +172,15 @@ async def _run(request: QueryRequest) -> QueryResult:
 
     async def send() -> None:
         nonlocal rows, again
-        rows, again = await _send(request)
+        if request.reading is None:
+            rows = await find_starts(request.target, request.query, request.values)
+        else:
+            rows = await request.reading(request.target, request.values)
+        for query, values in request.wider:
+            if count_starts(rows) >= request.wanted:
+                break
+            again = True
+            rows = await find_starts(request.target, query, values)
 
     milliseconds, failure = await _in_time(request.target, send)
     timing = QueryTiming(
@@ -201,22 +210,228 @@ async def _in_time(target: GraphTarget, send: Callable[[], Awaitable[None]]) -> 
     return await connection.reads.run(run)
 
 
-async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
-    if request.reading is None:
-        rows = await find_starts(request.target, request.query, request.values)
-    else:
-        rows = await request.reading(request.target, request.values)
-    again = False
-    for query, values in request.wider:
-        if search.count_starts(rows) >= request.wanted:
-            break
-        again = True
-        rows = await find_starts(request.target, query, values)
-    return rows, again
-
-
 async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, Any]) -> list[Row]:
     """The rows of one query of a graph, before anything is followed. Raises as `Graph.read` does."""
-    if query is search.NOW.nearest:
-        return await neighbours.find_nearest(target, values)
+    if query is NOW.nearest:
+        return await find_nearest(target, values)
     return await target.graph.read(query, **values)
+
+
+AHEAD = 6
+"""This many memories between are looked at together for a second link: the strongest may be hubs."""
+
+
+class SearchRows(NamedTuple):
+    """What one search found: its parameters, and its rows, as those of `search.THIN`."""
+
+    values: Mapping[str, Any]
+    rows: Sequence[Row]
+
+    def ids(self, limit: str) -> list[str]:
+        """The memories from which links are followed, by the name of the parameter that limits them."""
+        return [row[THIN_NAME] for row in self.rows[: self.values[limit]]]
+
+    def names(self) -> list[RecordName]:
+        """The names of what it found."""
+        return [RecordName("memory", *row[THIN_NAME:]) for row in self.rows]
+
+
+class Steps(NamedTuple):
+    """The links that were followed from what a search found: one away from it, and two."""
+
+    first: Sequence[NearLink] = ()
+    second: Sequence[NearLink] = ()
+
+
+async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
+    """The rows of each search with those around them, in the columns of `substrate.store.search`.
+
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, search in enumerate(searches):
+        groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
+    steps = [Steps() for _ in searches]
+    for places in groups.values():
+        taken = await _walk(target, [searches[place] for place in places])
+        for place, step in zip(places, taken, strict=True):
+            steps[place] = step
+    return await _rows(target, searches, steps)
+
+
+async def _rows(
+    target: GraphTarget,
+    searches: Sequence[SearchRows],
+    steps: Sequence[Steps],
+    *,
+    is_shown: Callable[[Record], bool] | None = None,
+) -> list[list[Row]]:
+    """The rows of each search, then those of its steps. `is_shown`: only some memories."""
+    names = [search.names() for search in searches]
+    near = list(chain.from_iterable(chain.from_iterable(steps)))
+    wanted = chain(*names, (each.other for each in near))
+    ends = {each.link: (each.source, each.target) for each in near}
+    memories, links = await read_both(target.graph, wanted, ends)
+    shown = memories
+    if is_shown is not None:
+        shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
+    found: list[list[Row]] = []
+    for search, own, taken in zip(searches, names, steps, strict=True):
+        each_start = zip(search.rows, own, strict=True)
+        starts = (
+            FoundRow((0, row[SCORE], None, None), None, memories[n]) for row, n in each_start if n in memories
+        )
+        after = (*_step_rows(1, taken.first, shown, links), *_step_rows(2, taken.second, shown, links))
+        found.append([*starts, *after])
+    return found
+
+
+async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
+    """The rows of each search of a waking with the strongest links of its first answers; raises as `follow`.
+
+    Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
+    """
+    values = searches[0].values
+    ids = [name for search in searches for name in search.ids("expanded")]
+    most = values["first_hop"]
+
+    async def choose(neighbours: Neighbours) -> list[Steps]:
+        if ids:
+            await neighbours.read(ids, most)
+        return [
+            Steps(
+                [
+                    neighbours.near_link(number, name)
+                    for name in dict.fromkeys(search.ids("expanded"))
+                    for number in neighbours.holding(name)[:most]
+                ]
+            )
+            for search in searches
+        ]
+
+    steps = await _undisturbed(target, values, choose, followed=False)
+
+    def is_shown(memory: Record) -> bool:
+        row, states = memory.row, values["beside_states"]
+        return (
+            row[NODE_PLACE["node_type"]] != GENERALISATION
+            and row[NODE_PLACE["valid_at"]] >= values["beside_since"]
+            and (not states or row[NODE_PLACE["resolution_state"]] in states)
+        )
+
+    return await _rows(target, searches, steps, is_shown=is_shown)
+
+
+def _step_rows(
+    hop: int,
+    steps: Iterable[NearLink],
+    memories: Mapping[RecordName, Record],
+    links: Mapping[RecordName, Record],
+) -> Iterator[FoundRow]:
+    for near in steps:
+        link, memory = links.get(near.link), memories.get(near.other)
+        if link is not None and memory is not None:
+            yield FoundRow((hop, None, near.source, near.target), link, memory)
+
+
+async def _undisturbed(
+    target: GraphTarget,
+    values: Mapping[str, Any],
+    choose: Callable[[Neighbours], Awaitable[list[Steps]]],
+    *,
+    followed: bool = True,
+) -> list[Steps]:
+    """What is chosen; where the graph is written to meanwhile, from what is read for this question alone."""
+    try:
+        return await choose(Neighbours(target, values, followed=followed))
+    except GraphMoved:
+        return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
+
+
+async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Steps]:
+    """The steps of each search: one link from its first starts, two from the very first."""
+    first = max(search.values["first_hop"] for search in searches)
+    ids: list[str] = []
+    for search in searches:
+        ids += [*search.ids("expanded"), *search.ids("far")]
+    if not ids:
+        return [Steps() for _ in searches]
+
+    async def choose(neighbours: Neighbours) -> list[Steps]:
+        await neighbours.read(ids, first)
+        between = _Between(neighbours)
+        for search in searches:
+            between.begin_at(search)
+        await between.choose()
+        return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
+
+    return await _undisturbed(target, searches[0].values, choose)
+
+
+def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
+    """The strongest links of each start. A start that was found twice counts each link twice, up to the limit."""
+    most = search.values["first_hop"]
+    steps: list[NearLink] = []
+    for name, times in Counter(search.ids("expanded")).items():
+        taken = [neighbours.near_link(number, name) for number in neighbours.holding(name)[: -(-most // times)]]
+        steps += {near.link: near for near in taken}.values()
+    return steps
+
+
+class _Between:
+    """The memories between the first starts and what is two links away: no hub, the most strongly linked."""
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        self._neighbours = neighbours
+        self._known: set[str] = set()
+        self._wanted: dict[tuple[str, int], int] = {}
+
+    def begin_at(self, search: SearchRows) -> None:
+        """Look for what is two links away from the first starts of a search."""
+        for name, times in Counter(search.ids("far")).items():
+            if not self._neighbours.is_hub(name):
+                most = search.values["second_starts"]
+                self._wanted[name, times] = max(most, self._wanted.get((name, times), 0))
+
+    async def choose(self) -> None:
+        """Read the links of memories between until it is known which are chosen."""
+        while unknown := dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted)):
+            await self._neighbours.read(unknown, 0)
+            self._known.update(unknown)
+
+    def _unknown(self, name: str, times: int) -> list[str]:
+        """The next memories between of which it must be known whether they are hubs."""
+        most, found = self._wanted[name, times], 0
+        unknown: list[str] = []
+        for number in self._neighbours.holding(name):
+            other = self._neighbours.columns.other(number)
+            if other not in self._known:
+                unknown.append(other)
+            elif not self._neighbours.is_hub(other) and not unknown:
+                found += times
+            if found >= most or len(unknown) >= AHEAD:
+                break
+        return unknown
+
+    def steps(self, search: SearchRows) -> list[NearLink]:
+        """The second links of a search, from the ends of the strongest first links; none leads back."""
+        most, onward = search.values["second_starts"], search.values["second_hop"]
+        columns, holding = self._neighbours.columns, self._neighbours.holding
+        steps: list[NearLink] = []
+        for name, times in Counter(search.ids("far")).items():
+            if self._neighbours.is_hub(name):
+                continue
+            others = (columns.other(number) for number in holding(name) for _ in range(times))
+            between = islice((other for other in others if not self._neighbours.is_hub(other)), most)
+            for other in dict.fromkeys(between):
+                back = (number for number in holding(other) if columns.other(number) != name)
+                steps += [self._neighbours.near_link(number, other) for number in islice(back, onward)]
+        return steps
+
+
+type Following = Callable[[GraphTarget, Sequence[SearchRows]], Awaitable[list[list[Row]]]]
+_FOLLOWING: Final[Mapping[str, Following]] = {
+    **dict.fromkeys(THIN, follow),
+    **dict.fromkeys(waking.THIN, follow_beside),
+}
+"""By the name of a query whose rows are names: how what is around them is read."""

@@ -39,7 +39,7 @@ _SCORED: Final = frozenset(("unresolved", "resolved_by_goal"))
 """Searches whose scores depend on the index too."""
 
 
-class Hit(NamedTuple):
+class RecalledHit(NamedTuple):
     """A memory that a search found, by its version. `score`: where it cannot be computed again."""
 
     id: str
@@ -64,15 +64,15 @@ class Recall:
     something was erased since: its weight on the others cannot be computed again, so they keep this order."""
 
     scope: Scope
-    hits: Mapping[str, tuple[Hit, ...]] = field(default_factory=dict)
+    hits: Mapping[str, tuple[RecalledHit, ...]] = field(default_factory=dict)
     words: Mapping[GraphKey, WordsThen] = field(default_factory=dict)
     periods: tuple[NamedPeriod, ...] = ()
     state: CitizenState | None = None
-    lost: frozenset[Hit] = frozenset()
+    lost: frozenset[RecalledHit] = frozenset()
     order: tuple[tuple[GraphKey, str, int], ...] = ()
 
 
-def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[Hit, ...]]:
+def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[RecalledHit, ...]]:
     """What the searches found that another time might find something else."""
     found = {}
     for result in results:
@@ -80,7 +80,7 @@ def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[Hit, ...]]:
         if search_name in _GIVEN and not result.request.kind.startswith("event"):
             rows, scored = [row for row in result.rows if row[HOP] == 0], search_name in _SCORED
             found[result.request.name] = tuple(
-                [Hit(row[ID], row[VERSION], float(row[SCORE]) if scored else None) for row in rows]
+                [RecalledHit(row[ID], row[VERSION], float(row[SCORE]) if scored else None) for row in rows]
             )
     return found
 

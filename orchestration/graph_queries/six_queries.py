@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from orchestration.dependencies import FAR
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
-from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.filters import Fewest
+from orchestration.dependencies import FAR, Deps
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, kept_records, run_all
+from orchestration.graph_queries.existing_graphs import Fewest, View
+from orchestration.question.languages import languages
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
 from orchestration.question.reading import ASKING, Question, Request, instruction_words
-from orchestration.question.time_expressions import NamedPeriod
-from orchestration.ranking.plurality import DAY, seeded_numbers
+from orchestration.question.time_expressions import Event, NamedPeriod, read_told_times
+from orchestration.ranking.candidates import Candidate, Candidates
+from orchestration.ranking.consciousness_score import DAY, seeded_numbers
+from orchestration.ranking.texts import MOST_READ_FOR_DAYS
 from schemas.intention import Filters, Plural, Plurality, RetrievalIntention
 from schemas.memory import GraphKey
-from schemas.temporal import Instant, Scope
+from schemas.temporal import Instant, Period, to_datetime, to_instant
 from substrate.graphs.graph import GraphTarget, Query, Search
-from substrate.language.text import name_key, search_form, words
+from substrate.language.text import name_key, search_form, stem, stems, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import EVERY_MEMORY, felt_values, filter_values
-from substrate.store.search import ID, NODE_START
+from substrate.store.search import ID
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -107,14 +109,6 @@ def choose_reach(question: Question, limit: int, embedding: Sequence[float], far
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
 
 
-def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:
-    """The parameters that all queries of an intention share: its time scope and its filters."""
-    return {
-        **scope.bounds(),
-        **felt_values(intention),
-    }
-
-
 def prepare_queries(
     intention: RetrievalIntention,
     question: Question,
@@ -125,22 +119,12 @@ def prepare_queries(
     far: int,
     fewest: Mapping[GraphKey, Fewest],
 ) -> list[QueryRequest]:
-    """The queries of an intention. `fewest`: how many memories can pass its filters in each graph."""
+    """Two queries for each graph, one where there is no embedding; one more where plurality is asked for.
+
+    `fewest`: how many memories can pass the filters in each graph.
+    """
     reach = choose_reach(question, intention.max_results_per_level, embedding, far)
-    return build_queries(intention, view, lexicons, reach, embedding=embedding, fewest=fewest)
-
-
-def build_queries(
-    intention: RetrievalIntention,
-    view: View,
-    lexicons: Mapping[GraphKey, Lexicon],
-    reach: Reach,
-    *,
-    embedding: Sequence[float],
-    fewest: Mapping[GraphKey, Fewest],
-) -> list[QueryRequest]:
-    """Two queries for each graph, one where there is no embedding; one more where plurality is asked for."""
-    shared = {**shared_values(intention, view.scope), "asked": reach.asked}
+    shared = {**view.scope.bounds(), **felt_values(intention), "asked": reach.asked}
     requests = []
     for level, lexicon in lexicons.items():
         target = view.targets[level]
@@ -160,12 +144,7 @@ def build_queries(
 
 
 def build_vector_query(
-    target: GraphTarget,
-    lexicon: Lexicon,
-    values: Mapping[str, Any],
-    reach: Reach,
-    *,
-    fewest: Fewest | None = None,
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, fewest: Fewest | None = None
 ) -> QueryRequest:
     """Likeness in one graph: by the index with over-fetch, or by the exact scan where that is as cheap.
 
@@ -273,11 +252,6 @@ _NEW_EACH_TIME = {"collectives", "intention_id", "state_id", "generated_at", "ge
 _PRESENTATION = {"explain", "form", "max_tokens", "parts"}
 
 
-def lot_seed(request: Plural) -> str:
-    """The seed of the lots: the request without what is new each time it is sent and how the answer is shown."""
-    return request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)
-
-
 def build_pool_query(
     request: Plural,
     plurality: Plurality,
@@ -295,7 +269,8 @@ def build_pool_query(
         **values,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
-        "lots": seeded_numbers(f"{target.key}|{lot_seed(request)}"),
+        # Drawn by the request without what is new each time it is sent, and how the answer is shown.
+        "lots": seeded_numbers(f"{target.key}|{request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
     return QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, pool_values)
@@ -321,12 +296,121 @@ async def draw(
     return await run_all(requests)
 
 
-def memory_columns(result: QueryResult) -> list[Sequence[Any]]:
-    """The memories of a result, each in the order of `NODE_COLUMNS`."""
-    return [row[NODE_START:] for row in result.rows]
-
-
 def memory_ids(results: Iterable[QueryResult], graph: GraphKey) -> list[str]:
     """The ids of the memories of one graph."""
     own = [result for result in results if result.key == graph]
     return [row[ID] for result in own for row in result.rows]
+
+
+TELLING: Final = Reach(12, expanded_hits=0, expanded_anchors=0, far=0)
+"""How many memories may tell of the event; nothing is followed from them."""
+
+
+async def with_event_periods(
+    question: Question, lexicons: Mapping[GraphKey, Lexicon], view: View, deps: Deps, *, zone: tzinfo
+) -> tuple[Question, Sequence[QueryResult]]:
+    """The question with the periods that its event stands for, as memories tell, and the results of the lookup.
+
+    The event may be told by a memory that the filters of the question leave out.
+    """
+    event = question.event
+    if event is None or not lexicons:
+        return question, ()
+    if view.recall is not None:
+        return replace(question, periods=(*question.periods, *view.recall.periods)), ()
+    embedding = await deps.embedder.embed_query(event.text)
+    results = await run_all([*_requests(event, lexicons, view, embedding)])
+    candidates = Candidates(known_to=view.scope.known.end, kept=kept_records(results))
+    for result in results:
+        candidates.add(result.key, result.rows, likeness=result.request.kind == "event_likeness")
+    periods = find_event_periods(event, list(candidates.memories.values()), zone)
+    return replace(question, periods=(*question.periods, *periods)), results
+
+
+def _requests(
+    event: Event, lexicons: Mapping[GraphKey, Lexicon], view: View, embedding: Sequence[float]
+) -> Iterator[QueryRequest]:
+    """In each graph the memories that share words with the event, and those that are like it."""
+    values = {**view.scope.bounds(), **EVERY_MEMORY}
+    spoken = frozenset(words(event.text))
+    for level, lexicon in lexicons.items():
+        target = view.targets[level]
+        frequencies = {word: count for word, count in (lexicon.frequencies or {}).items() if word in spoken}
+        own = replace(lexicon, frequencies=frequencies, entities=())
+        yield replace(build_graph_query(target, own, values, TELLING), kind="event_words")
+        if embedding:
+            likest = build_vector_query(target, own, {**values, "embedding": list(embedding)}, TELLING)
+            yield replace(likest, kind="event_likeness")
+
+
+TOLD_BY: Final = 2
+"""This many memories that tell best of an event are taken for it."""
+LESS_SURE: Final = 0.7
+"""What the second of them counts."""
+SHARE: Final = 0.5
+"""What the share of the event's words that a memory holds counts beside its likeness."""
+OWN: Final = 0.1
+"""What counts that the asker said it."""
+BIRTHDAY: Final = 1.0
+"""What counts that a text tells of its speaker's birthday."""
+NEAR: Final = timedelta(days=10)
+"""What was before or after an event was within so long of it, where the question does not say."""
+NEAR_WEIGHT: Final = 0.1
+"""How surely such a question means that time: "what did I drive before the van" asks of years."""
+_DAY: Final = timedelta(days=1)
+_WEEK: Final = timedelta(days=7)
+
+
+class _Event(NamedTuple):
+    fit: float
+    memory: Candidate
+
+
+def find_event_periods(event: Event, memories: Sequence[Candidate], zone: tzinfo) -> tuple[NamedPeriod, ...]:
+    """The periods that an event stands for, as the memories tell that are likest to it; days are those of `zone`.
+
+    A memory that names a day ("the wedding was yesterday") tells of an event on that day, any other on its own.
+    """
+    event_stems = frozenset(map(stem, words(event.text))) & stems(event.text)
+    told = [_Event(_fit(memory, event, event_stems), memory) for memory in memories]
+    told.sort(key=lambda each: (-each.fit, each.memory.key))
+    days = dict.fromkeys(_day(each.memory, zone) for each in told if each.fit > 0.0)
+    weights = (1.0, LESS_SURE)
+    return tuple(_period(event, day, weight) for day, weight in zip(list(days)[:TOLD_BY], weights, strict=False))
+
+
+def _fit(memory: Candidate, event: Event, event_stems: frozenset[str]) -> float:
+    text = memory.get("description") or ""
+    if memory.get("node_type") in ("Session", "Person"):
+        return 0.0
+    share = len(event_stems & stems(text)) / len(event_stems) if event_stems else 0.0
+    own = (memory.get("speaker") or "").lower() in ASKING
+    says_birthday = (language.events["birthday"].search(text[:MOST_READ_FOR_DAYS]) for language in languages())
+    birthday = event.birthday and own and any(says_birthday)
+    return (memory.likeness or 0.0) + SHARE * share + OWN * own + BIRTHDAY * birthday
+
+
+def _day(memory: Candidate, zone: tzinfo) -> datetime:
+    """The day of which a memory tells, at midnight."""
+    began = to_datetime(int(memory.get("valid_at"))).astimezone(zone)
+    told = read_told_times((memory.get("description") or "")[:MOST_READ_FOR_DAYS], began)
+    day = to_datetime(told[0].start).astimezone(zone) if len(told) == 1 else began
+    return day.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _period(event: Event, day: datetime, weight: float) -> NamedPeriod:
+    if event.side == "on":
+        start, end = day, day + _DAY
+    elif event.away is None:
+        start, end = (day - NEAR, day + _DAY) if event.side == "before" else (day, day + NEAR)
+        weight *= NEAR_WEIGHT
+    else:
+        start, end = _away(event, day, event.away)
+    return NamedPeriod(Period(to_instant(start), to_instant(end)), weight)
+
+
+def _away(event: Event, day: datetime, away: timedelta) -> tuple[datetime, datetime]:
+    """The day so long before or after the event; of a week or more, the whole of it up to the event."""
+    if event.side == "before":
+        return (day - away, day) if away >= _WEEK else (day - away, day - away + _DAY)
+    return (day, day + away + _DAY) if away >= _WEEK else (day + away, day + away + _DAY)

@@ -27,7 +27,7 @@ from orchestration.ingestion.episodes import (
 )
 from orchestration.ingestion.formats.messages import STAMP, read_stamp
 from orchestration.ingestion.formats.reader import move
-from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
+from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, speech_key
 from orchestration.ranking.times import SESSION_GAP
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Correct, Retract, Supersede
@@ -43,7 +43,7 @@ NO_TEXT: Final = "it has no text"
 Status = Literal["stored", "duplicate", "superseded", "retracted", "left_out", "refused"]
 
 
-class Heard(NamedTuple):
+class MessageOutcome(NamedTuple):
     """What becomes of a message: `id` of its turn; `reason` why it was left out or refused."""
 
     message: Message
@@ -60,7 +60,7 @@ class Continuation:
     """
 
     episode: Episode
-    heard: tuple[Heard, ...]
+    heard: tuple[MessageOutcome, ...]
     steps: tuple[Step, ...]
     changes: tuple[Command, ...]
     known: frozenset[str]
@@ -120,7 +120,7 @@ class _Arranger:
         self.episode = episode
         self.transcript = transcript
         self.now = now
-        self.heard: list[Heard] = []
+        self.heard: list[MessageOutcome] = []
         self.changes: list[Command] = []
         self.stamps: list[datetime | None] = []
         self.placed: list[tuple[TurnOrder, Message, datetime | None, bool]] = []
@@ -145,7 +145,10 @@ class _Arranger:
             time = expected if message.turn.time is None else message.turn.time
             stored = None if at is None else self.transcript.turns[at]
             if time is not None and self._is_ahead(message, time, stored):
-                message, time = _without_time(message), None
+                # As one without a time; the stamp that was sent stands in `extra` of its turn.
+                stamp = {} if message.turn.time is None else {STAMP: message.turn.time.isoformat()}
+                turn = replace(message.turn, time=None, extra={**message.turn.extra, **stamp})
+                message, time = replace(message, turn=turn), None
             if stored is not None:
                 self._meet_again(message, stored, time)
             else:
@@ -171,10 +174,9 @@ class _Arranger:
                 yield self.episode.memory_id(step.starts.key)
 
     def _meet_again(self, message: Message, turn: StoredTurn, time: datetime | None) -> None:
-        """A message that is a stored turn."""
         self.last = turn.order
         status, reason = self._compare(message, turn)
-        self.heard.append(Heard(message, status, turn.id, reason))
+        self.heard.append(MessageOutcome(message, status, turn.id, reason))
         if status in ("superseded", "retracted"):
             self.changes.append(self._change(message, turn, status))
         elif status == "duplicate" and not turn.gone:
@@ -188,7 +190,7 @@ class _Arranger:
             return "duplicate", None
         if message.deleted:
             return "retracted", None
-        if said(message.turn.speaker, message.turn.text) == turn.said:
+        if speech_key(message.turn.speaker, message.turn.text) == turn.said:
             return "duplicate", None
         if not message.turn.text:
             return "left_out", NO_TEXT
@@ -232,10 +234,9 @@ class _Arranger:
     def _meet(
         self, message: Message, time: datetime | None, *, title: str | None, following: TurnOrder | None
     ) -> None:
-        """A message that is not stored."""
         status, reason = self._judge_new(message)
         if status != "stored":
-            self.heard.append(Heard(message, status, self.new_ids.get(message.id or ""), reason))
+            self.heard.append(MessageOutcome(message, status, self.new_ids.get(message.id or ""), reason))
             return
         order = self._new_order(title, following)
         insort(self.new_orders, order)
@@ -245,14 +246,14 @@ class _Arranger:
         turn_id = self.episode.memory_id(order.key)
         if message.id is not None:
             self.new_ids[message.id] = turn_id
-        self.heard.append(Heard(message, "stored", turn_id))
+        self.heard.append(MessageOutcome(message, "stored", turn_id))
 
     def _judge_new(self, message: Message) -> tuple[Status, str | None]:
         if message.deleted:
             return "left_out", "it is marked deleted and was never stored"
         if not message.turn.text:
             return "left_out", NO_TEXT
-        words = said(message.turn.speaker, message.turn.text)
+        words = speech_key(message.turn.speaker, message.turn.text)
         if message.id is not None and self.sayings.setdefault(message.id, words) != words:
             return "refused", TWICE
         return ("duplicate" if message.id in self.new_ids else "stored"), None
@@ -296,7 +297,6 @@ class _Arranger:
         return None if last is None or session not in (None, last.session) else last
 
     def _after(self, order: TurnOrder) -> TurnOrder | None:
-        """The first place after `order` that has a turn."""
         following = TurnOrder(order.session, (*order.place, 0))
         stored, new = self._stored_at(following), bisect_left(self.new_orders, following)
         found = [turn.order for turn in self.transcript.turns[stored : stored + 1]]
@@ -369,13 +369,6 @@ class _Arranger:
         is_stored = stored and stored[0].order == before
         earlier = stored[0].since if is_stored else self.times.get(before, self.now)
         return (self.now if time is None else to_instant(time)) - earlier
-
-
-def _without_time(message: Message) -> Message:
-    """The message as one without a time; the stamp that was sent stands in `extra` of its turn."""
-    turn = message.turn
-    stamp = {} if turn.time is None else {STAMP: turn.time.isoformat()}
-    return replace(message, turn=replace(turn, time=None, extra={**turn.extra, **stamp}))
 
 
 def not_ahead(time: datetime | None, now: Instant) -> datetime | None:

@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal import key_phrases
-from orchestration.appraisal.own_words import own_words
+from orchestration.appraisal.names import own_words
 from orchestration.identifiers import identifier, ingestion_id, natural_id, person_id
 from orchestration.question.reading import ASKING, ROLES
 from schemas.commands import Command, Relate, Remember, Unrelate

@@ -10,10 +10,9 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.question.entity_prompt import MAX_KIND
-from schemas.base import Name
-from schemas.commands import RelationType
-from substrate.inference.language import model
+from orchestration.question.lexicon import MAX_KIND
+from schemas.base import Name, RelationType
+from substrate.inference import language as model
 from substrate.language.text import name_key
 from substrate.store.vocabulary import Vocabulary
 
@@ -73,11 +72,8 @@ class Message(NamedTuple):
     time: datetime | None
 
 
-class NamedThing(NamedTuple):
-    """The name and the type of one end of a fact."""
-
-    name: str
-    node_type: str
+type NamedThing = tuple[str, str]
+"""The name and the type of one end of a fact."""
 
 
 class Claim(NamedTuple):
@@ -130,8 +126,10 @@ def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
     if {fact.relation, fact.subject_type, fact.object_type} & CONVERSATION_KINDS:
         raise ValueError("it uses a kind that belongs to conversations")
     evidence = [by_key[key] for key in dict.fromkeys(fact.evidence)]
-    for name in (fact.subject, fact.object):
-        if not _mentions(evidence, window, name):
+    texts = [f" {name_key(message.text)} " for message in evidence]
+    speakers = {name_key(message.speaker) for message in window}
+    for key in (name_key(fact.subject), name_key(fact.object)):
+        if not key or (key not in speakers and not any(f" {key} " in text for text in texts)):
             raise ValueError("its messages do not mention what it links")
     if name_key(fact.subject) == name_key(fact.object):
         raise ValueError("it links a thing with itself")
@@ -141,22 +139,15 @@ def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
     if until is not None and (since is None or until <= since):
         raise ValueError("it ends before it begins")
     return Claim(
-        NamedThing(fact.subject.strip(), fact.subject_type),
+        (fact.subject.strip(), fact.subject_type),
         fact.relation,
-        NamedThing(fact.object.strip(), fact.object_type),
+        (fact.object.strip(), fact.object_type),
         fact.confidence,
         since,
         until,
         tuple(message.id for message in evidence),
         fact.replaces,
     )
-
-
-def _mentions(evidence: Sequence[Message], window: Sequence[Message], name: str) -> bool:
-    """True when the evidence contains the name, or a speaker of the window has it."""
-    key = name_key(name)
-    in_text = any(f" {key} " in f" {name_key(message.text)} " for message in evidence)
-    return key != "" and (in_text or any(name_key(message.speaker) == key for message in window))
 
 
 def _instant(day: str | None) -> datetime | None:

@@ -28,7 +28,7 @@ from schemas.language_model import FactsReport, ModelCall, Supersession
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.graph import Graph
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import LanguageModel, ModelRequest
 from substrate.language.text import name_key
 from substrate.store import reader
 from substrate.store.vocabulary import links_from, read_vocabulary

@@ -159,7 +159,6 @@ class FileReaders:
         )
 
     def _refusal(self, task: FilesToRead, status: int) -> SubstrateError:
-        """The error for a process that ended with this status."""
         if self._stopped:
             return Unavailable("the service is stopping", remedy="Send the file again.")
         bounds = Bounds.of(task.size)

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from orchestration.ingestion import places
 from orchestration.ingestion.arrangement import ahead_note, not_ahead
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.notebook import Document, Notebook
 from orchestration.ingestion.note_changes import (
-    Keeping,
-    NotebookPlan,
+    Planner,
     Shelf,
     StoredDocument,
     changed_fields,
@@ -20,7 +19,6 @@ from orchestration.ingestion.note_changes import (
     is_gone,
     is_same_folder,
     match_documents,
-    plan_notebook,
 )
 from orchestration.ingestion.storing import Job, Origin, Tally, store
 from schemas.commands import ChangeCommand, Command, Correct, Remember, Supersede
@@ -45,26 +43,20 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
     unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
     dates = [document.date for document in notebook.documents]
-    kept = Keeping(everything=not settled.is_whole, paths=unread)
-    plan = plan_notebook(settled.notebook, settled.matched, shelf, now=job.now, kept=kept)
-    await _store(plan, settled.notebook, job, tally)
-    if job.origin is not None and settled.is_own:
-        await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
-    return (*settled.notes, *plan.notes, *ahead_note(dates, "note", job.now))
-
-
-async def _store(plan: NotebookPlan, notebook: Notebook, job: Job, tally: Tally) -> None:
+    plan = Planner(settled.notebook, settled.matched, shelf, now=job.now)
+    plan.plan(is_whole=settled.is_whole, unread=unread)
     for command in plan.unchanged:
         tally.count_command(command)
         tally.counts["duplicates"] += 1
     job.advance(len(plan.unchanged))
+    own = CommandFile(settled.notebook.id, notebook.citizen_id, tuple(plan.new), graph=notebook.graph)
     if plan.new:
-        new = CommandFile(notebook.id, notebook.citizen_id, plan.new, command_id=notebook.command_id)
-        await store(replace(new, graph=notebook.graph), job, tally)
+        await store(replace(own, command_id=settled.notebook.command_id), job, tally)
     if plan.changes or plan.links:
-        changes = (*plan.changes, *plan.links)
-        changed = CommandFile(notebook.id, notebook.citizen_id, changes, graph=notebook.graph)
-        await store(changed, job, tally)
+        await store(replace(own, entries=(*plan.changes, *plan.links)), job, tally)
+    if job.origin is not None and settled.is_own:
+        await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
+    return (*settled.notes, *plan.told.notes(), *ahead_note(dates, "note", job.now))
 
 
 async def file_rows(table: CommandFile, job: Job, tally: Tally) -> tuple[str, ...]:
@@ -99,7 +91,7 @@ def _file_row(command: Remember, stored: NoteRow | None, now: Instant) -> Comman
     return Supersede(**named, **changed)
 
 
-class _Settled(NamedTuple):
+class _MatchedNotebook(NamedTuple):
     """A notebook under the id of the stored folder that it is, and the stored note of each of its notes.
 
     `is_whole`: its notes are all that the folder holds. `is_own`: the folder itself was ingested before or is new,
@@ -113,7 +105,9 @@ class _Settled(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph: Graph | None) -> _Settled:
+async def _settle(
+    notebook: Notebook, shelf: Shelf, origin: Origin | None, graph: Graph | None
+) -> _MatchedNotebook:
     """Find the stored folder that a folder is: by its place, by the place of one above it, else by content."""
     if origin is not None and graph is not None:
         above: list[PurePath] = []
@@ -129,12 +123,11 @@ async def _settle(notebook: Notebook, shelf: Shelf, origin: Origin | None, graph
             folder = inside if origin.is_folder else inside.parent
             moved = _below(replace(notebook, id=known[path].id), folder)
             matched = match_documents(moved.documents, moved.id, shelf, whole=False)
-            return _Settled(moved, matched, is_whole=False, is_own=False)
+            return _MatchedNotebook(moved, matched, is_whole=False, is_own=False)
     return _by_content(notebook, shelf, origin)
 
 
 def _below(notebook: Notebook, folder: PurePath) -> Notebook:
-    """The notebook with its notes in this folder of it."""
     if not folder.parts:
         return notebook
     prefix = folder.as_posix()
@@ -145,7 +138,7 @@ def _below(notebook: Notebook, folder: PurePath) -> Notebook:
     return replace(notebook, documents=tuple(documents))
 
 
-def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _Settled:
+def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _MatchedNotebook:
     stored = [one for one in shelf.of_folder(notebook.id) if not one.gone]
     settled = _settled_as(notebook, shelf)
     if stored and is_same_folder(notebook.documents, settled.matched, len(stored)):
@@ -162,5 +155,5 @@ def _by_content(notebook: Notebook, shelf: Shelf, origin: Origin | None) -> _Set
     return _settled_as(replace(notebook, id=other), shelf)._replace(notes=(note,))
 
 
-def _settled_as(notebook: Notebook, shelf: Shelf) -> _Settled:
-    return _Settled(notebook, match_documents(notebook.documents, notebook.id, shelf), is_whole=True)
+def _settled_as(notebook: Notebook, shelf: Shelf) -> _MatchedNotebook:
+    return _MatchedNotebook(notebook, match_documents(notebook.documents, notebook.id, shelf), is_whole=True)

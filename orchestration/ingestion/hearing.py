@@ -7,7 +7,7 @@ at the same time, the rest is placed anew behind what that stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from hashlib import blake2b
@@ -18,14 +18,21 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
-from orchestration.ingestion.arrangement import Continuation, Heard, continue_episode
+from orchestration.ingestion.arrangement import Continuation, MessageOutcome, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
-from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
+from orchestration.ingestion.transcript import (
+    StoredSession,
+    StoredTurn,
+    Transcript,
+    TurnOrder,
+    is_same,
+    speech_key,
+)
 from orchestration.writing.records import instant
 from schemas.commands import Command, Remember
 from schemas.errors import InvalidRequest
@@ -43,7 +50,7 @@ TRIES: Final = 8
 class Hearing(NamedTuple):
     """What became of each message of a list, in its order, and notes on the list."""
 
-    heard: tuple[Heard, ...]
+    heard: tuple[MessageOutcome, ...]
     notes: tuple[str, ...]
 
 
@@ -68,14 +75,14 @@ async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
     back = sum(later < earlier for earlier, later in pairwise(times))
     if back:
         notes.append(f"{count_of(back, 'message')} earlier than the one before: the order of the list is kept")
-    heard: Sequence[Heard] = ()
+    heard: Sequence[MessageOutcome] = ()
     if valid:
         spoken = tuple(message.turn for message in valid if message.turn.speaker)
         speakers = Session("heard", "heard", None, spoken)  # so that stored people are found
         episode = Episode(sent.episode_id, sent.citizen_id, (speakers,), messages=valid, graph=sent.graph)
-        resolved = await resolve_speakers(episode, job.deps)
-        hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
-        heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
+        resolved, said_of_them = await resolve_speakers(episode, job.deps)
+        hearing = await hear(cast(Episode, resolved), job, tally, fewest=2)
+        heard, notes = hearing.heard, [*notes, *said_of_them, *hearing.notes]
     following = iter(heard)
     reports: list[HeardMessage] = []
     for one in read:
@@ -102,7 +109,12 @@ async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], 
 
     A list that has grown keeps the id under which its beginning was stored, if nothing else was stored there.
     """
-    names = list(_digests(raw))
+    so_far, names = blake2b(b"[", digest_size=8), list[str]()  # of the first message, of the first two, and so on
+    for number, message in enumerate(raw):
+        so_far.update((b"," if number else b"") + orjson.dumps(message))
+        whole = so_far.copy()
+        whole.update(b"]")
+        names.append(f"episode_{whole.hexdigest()}")
     graph = deps.graph(unnamed.graph_name)
     if not await deps.graphs.for_reading(graph.name):
         return names[-1]
@@ -116,18 +128,8 @@ async def name_conversation(unnamed: Episode, raw: Sequence[Mapping[str, Any]], 
     return beginning if grown else names[-1]
 
 
-def _digests(raw: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The name of the list of the first message, of the first two, and so on."""
-    so_far = blake2b(b"[", digest_size=8)
-    for number, message in enumerate(raw):
-        so_far.update((b"," if number else b"") + orjson.dumps(message))
-        whole = so_far.copy()
-        whole.update(b"]")
-        yield f"episode_{whole.hexdigest()}"
-
-
 async def hear(
-    episode: Episode, job: Job, tally: Tally, *, fewest: int = 1, tried: Sequence[Heard] = ()
+    episode: Episode, job: Job, tally: Tally, *, fewest: int = 1, tried: Sequence[MessageOutcome] = ()
 ) -> Hearing:
     """Store what is new of the messages of the episode. `fewest` as `transcript.align`.
 
@@ -135,24 +137,27 @@ async def hear(
     raises; the same call then stores the rest.
     """
     async with job.deps.conversations.turn(episode.graph_name, episode.id):
-        stored_before: dict[int, Heard] = {}
+        stored_before: dict[int, MessageOutcome] = {}
         for attempt in range(TRIES):
-            there = {place: one for place, one in enumerate(tried) if one.id and one.status != "refused"}
-            stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
-            found = {place: one.id or "" for place, one in there.items()}
-            plan = await _plan(episode, job, fewest=fewest, found=found)
+            found: dict[int, str] = {}
+            for place, one in enumerate(tried):
+                if one.id and one.status != "refused":
+                    found[place] = one.id
+                    if one.status == "stored":
+                        stored_before[place] = one
+            transcript, plan = await _plan(episode, job, fewest=fewest, found=found)
             counted = Tally(persons=tally.persons)
-            await store(plan.continuation, job, counted)
-            tried = _judge(plan.continuation, counted)
-            if attempt == TRIES - 1 or not _stored_by_another(plan.continuation, counted):
+            await store(plan, job, counted)
+            tried = _judge(plan, counted)
+            if attempt == TRIES - 1 or not _stored_by_another(plan, counted):
                 break
             tally.counts["stored"] += counted.counts["stored"]
             tally.found |= counted.found
-        if not counted.refused and not plan.continuation.changes:
-            _keep(plan, job)
+        if not counted.refused and not plan.changes:
+            _keep(transcript, plan, job)
         tally.merge(counted)
         heard = tuple(stored_before.get(place, one) for place, one in enumerate(tried))
-        return Hearing(heard, plan.continuation.notes)
+        return Hearing(heard, plan.notes)
 
 
 async def hear_together(episodes: Sequence[Episode], job: Job, tally: Tally) -> list[Hearing]:
@@ -194,44 +199,38 @@ def join_lists(plans: Sequence[Continuation]) -> CommandFile:
     return CommandFile(one.id, one.citizen_id, entries, known=shared, command_id=one.command_id, graph=one.graph)
 
 
-class Plan(NamedTuple):
-    """What a list adds to what is stored."""
-
-    transcript: Transcript
-    continuation: Continuation
-
-
-async def _plan(episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]) -> Plan:
+async def _plan(
+    episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]
+) -> tuple[Transcript, Continuation]:
     """Place the list behind what was kept of the episode, if that is still right, else behind what is stored."""
     kept = job.deps.conversations.take(episode.graph_name, episode.id)
     if isinstance(kept, Transcript) and kept.turns and not found:
-        plan = Plan(kept, continue_episode(episode, kept, job.now, fewest=fewest))
-        if await _is_right(plan, job.deps):
-            return plan
+        continuation = continue_episode(episode, kept, job.now, fewest=fewest)
+        if await _is_right(kept, continuation, job.deps):
+            return kept, continuation
     transcript = await load(episode, job.deps, job.now)
-    return Plan(transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found))
+    return transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found)
 
 
-async def _is_right(plan: Plan, deps: Deps) -> bool:
-    """True when the turns that the plan builds on are as they were, and none stands in the place of a new one."""
-    graph = deps.graph(plan.continuation.episode.graph_name)
+async def _is_right(transcript: Transcript, continuation: Continuation, deps: Deps) -> bool:
+    """True when the turns before the list are as they were, and none stands in the place of a new one."""
+    graph = deps.graph(continuation.episode.graph_name)
     if not await deps.graphs.for_reading(graph.name):
         return False
-    heard = plan.continuation.heard
+    heard = continuation.heard
     new = {one.id for one in heard if one.status == "stored" and one.id}
-    last = plan.transcript.turns[-1]
-    following = plan.continuation.episode.memory_id(last.order.next().key)
+    last = transcript.turns[-1]
+    following = continuation.episode.memory_id(last.order.next().key)
     met = {one.id for one in heard if one.id} - new
     versions = await notes.read_versions(graph, [*new, *met, last.id, following])
-    known = plan.transcript.versions(met | {last.id})
-    return versions == known
+    return versions == transcript.versions(met | {last.id})
 
 
-def _keep(plan: Plan, job: Job) -> None:
+def _keep(transcript: Transcript, continuation: Continuation, job: Job) -> None:
     """Keep what is stored now, for the next list of the conversation."""
-    episode, transcript = plan.continuation.episode, plan.transcript
+    episode = continuation.episode
     added = []
-    for step in plan.continuation.steps:
+    for step in continuation.steps:
         time = job.now if step.time is None else to_instant(step.time)
         if step.starts is not None:
             transcript.sessions[step.starts.key] = StoredSession(step.starts.key, step.starts.title, time)
@@ -242,7 +241,7 @@ def _keep(plan: Plan, job: Job) -> None:
                     id=episode.memory_id(turn.key),
                     order=order,
                     speaker=turn.speaker,
-                    said=said(turn.speaker, turn.text),
+                    said=speech_key(turn.speaker, turn.text),
                     since=time,
                     message_id=messages.read_id(turn.extra.get("id")),
                     fingerprint=None,
@@ -253,9 +252,8 @@ def _keep(plan: Plan, job: Job) -> None:
     job.deps.conversations.keep(episode.graph_name, episode.id, transcript)
 
 
-def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
-    """What became of each message, after its commands were applied."""
-    judged: list[Heard] = []
+def _judge(continuation: Continuation, counted: Tally) -> tuple[MessageOutcome, ...]:
+    judged: list[MessageOutcome] = []
     for one in continuation.heard:
         refusal = counted.refused.get(one.id or "")
         if one.id and refusal is not None and one.status != "duplicate":
@@ -311,7 +309,6 @@ async def load(episode: Episode, deps: Deps, now: Instant) -> Transcript:
 
 
 async def _load(episodes: Sequence[Episode], deps: Deps, now: Instant) -> list[Transcript]:
-    """What is stored of each of some episodes of one graph."""
     found: dict[str, list[EpisodeRow]] = {identifier(episode.id): [] for episode in episodes}
     graph = episodes[0].graph_name
     if await deps.graphs.for_reading(graph):
@@ -354,7 +351,7 @@ def _turn(episode: Episode, row: EpisodeRow, now: Instant) -> StoredTurn | None:
         id=row.id,
         order=order,
         speaker=speaker,
-        said=said(speaker, row.description or ""),
+        said=speech_key(speaker, row.description or ""),
         since=row.valid_at,
         message_id=messages.read_id(extra.get("id")),
         fingerprint=row.fingerprint,

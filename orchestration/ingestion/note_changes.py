@@ -46,7 +46,7 @@ _CUT: Final = re.compile(r"~[0-9a-f]{20}\Z")
 """The end of an id whose text was too long or not fit for an id."""
 
 
-class Place(NamedTuple):
+class NotePlace(NamedTuple):
     """The folder of a note and its path there."""
 
     folder: str
@@ -62,7 +62,7 @@ class StoredDocument:
 
     row: NoteRow
     gone: bool
-    place: Place | None
+    place: NotePlace | None
     sections: list[NoteRow] = field(default_factory=list)
     former: list[NoteRow] = field(default_factory=list)
 
@@ -117,15 +117,15 @@ def is_gone(row: NoteRow, now: Instant) -> bool:
     return row.expired_at != END_OF_TIME or row.invalid_at <= now
 
 
-def _place(row: NoteRow) -> Place | None:
+def _place(row: NoteRow) -> NotePlace | None:
     """Where a note lies; None when only its id could tell and that was cut."""
     folder, path = row.extra.get("folder"), row.extra.get("path")
     if isinstance(folder, str) and isinstance(path, str):
-        return Place(folder, path)
+        return NotePlace(folder, path)
     prefix = f"{row.episode_id}:"
     if not row.id.startswith(prefix) or _CUT.search(row.id) or _CUT.search(row.episode_id):
         return None
-    return Place(row.episode_id, row.id.removeprefix(prefix))
+    return NotePlace(row.episode_id, row.id.removeprefix(prefix))
 
 
 def match_documents(
@@ -292,44 +292,13 @@ def free_ids(wanted: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
         yield free
 
 
-@dataclass(frozen=True, slots=True)
-class NotebookPlan:
-    """The commands of a notebook: what it holds for the first time, what it changes, and what is there already.
+class Planner:
+    """Decides what becomes of each part of the notes of a folder and of what is stored. `matched`: by path.
 
-    `links`: new links of notes that are stored; they may have been stored and ended before.
+    A note that is dated ahead of the clock holds from now on. `new`: commands of what is there for the first time;
+    `changes` of what is stored; `links`: new ones of stored notes, which may have been stored and ended before;
+    `unchanged`: what is there already.
     """
-
-    new: tuple[Command, ...]
-    changes: tuple[Command, ...]
-    links: tuple[Command, ...]
-    unchanged: tuple[Command, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """Which stored notes of the folder stay although they are not among the notes.
-
-    `everything`: the notes are only some of the folder. `paths`: files that are there and could not be read.
-    """
-
-    everything: bool = False
-    paths: Collection[str] = ()
-
-
-def plan_notebook(
-    notebook: Notebook, matched: Mapping[str, StoredDocument], shelf: Shelf, *, now: Instant, kept: Keeping
-) -> NotebookPlan:
-    """Decide what becomes of each part of the notes and of what is stored. `matched`: stored notes by path.
-
-    A note that is dated ahead of the clock holds from now on.
-    """
-    documents = tuple(replace(one, date=not_ahead(one.date, now)) for one in notebook.documents)
-    return _Planner(replace(notebook, documents=documents), matched, shelf, now=now).plan(kept)
-
-
-class _Planner:
-    """Compares the notes of a folder with what is stored of them."""
 
     def __init__(
         self, notebook: Notebook, matched: Mapping[str, StoredDocument], shelf: Shelf, *, now: Instant
@@ -337,14 +306,16 @@ class _Planner:
         self.matched = matched
         self.shelf = shelf
         self.now = now
-        self.notebook = replace(notebook, ids=dict(self._ids(notebook)))
+        documents = tuple(replace(one, date=not_ahead(one.date, now)) for one in notebook.documents)
+        self.notebook = replace(notebook, documents=documents, ids=dict(self._ids(notebook)))
         self.new: list[Command] = []
         self.changes: list[Command] = []
         self.links: list[Command] = []
         self.unchanged: list[Command] = []
         self.told = Telling()
 
-    def plan(self, kept: Keeping) -> NotebookPlan:
+    def plan(self, *, is_whole: bool, unread: Collection[str]) -> None:
+        """Decide. `is_whole`: the notes are all of the folder. `unread`: files that are there beside them."""
         wanted: set[str] = set()
         for part in self.notebook.parts():
             if isinstance(part.command, Remember):
@@ -355,16 +326,13 @@ class _Planner:
                 wanted.add(link_id)
                 self._link(part, link_id)
         removed = self._remove_sections(wanted)
-        removed |= self._remove_documents(kept)
+        removed |= self._remove_documents(is_whole, unread)
         self.changes += self._ended_links(wanted, removed)
         for path, stored in self.matched.items():
             place = stored.place
             if place is not None and place != (self.notebook.id, path):
                 former = place.path if place.folder == self.notebook.id else f"{place.folder}/{place.path}"
                 self.told.moved.append(f"{former} is now {path}")
-        return NotebookPlan(
-            tuple(self.new), tuple(self.changes), tuple(self.links), tuple(self.unchanged), self.told.notes()
-        )
 
     def _ids(self, notebook: Notebook) -> Iterator[tuple[str, str]]:
         """The id of each memory by the id that its place gives it, where the two differ."""
@@ -481,15 +449,15 @@ class _Planner:
             self.told.count(path, "closed", len(ended))
         return removed
 
-    def _remove_documents(self, kept: Keeping) -> set[str]:
+    def _remove_documents(self, is_whole: bool, unread: Collection[str]) -> set[str]:
         removed: set[str] = set()
         met = {stored.row.id for stored in self.matched.values()}
         own = (one for one in self.shelf.of_folder(self.notebook.id) if not one.gone and one.row.id not in met)
         for stored in own:
             path = stored.row.name if stored.place is None else stored.place.path
-            if any(path == left_out or path.startswith(f"{left_out}/") for left_out in kept.paths):
+            if any(path == left_out or path.startswith(f"{left_out}/") for left_out in unread):
                 continue
-            if kept.everything:
+            if not is_whole:
                 self.told.missing.append(path)
                 continue
             removed |= self._retract([stored.row, *stored.sections])
@@ -501,10 +469,12 @@ class _Planner:
         self.told.by_hand += [row.id for row in rows if row.id not in ended]
         for row in rows:
             if row.id in ended:
-                at = {"effective_at": to_datetime(self.now)} if row.valid_at < self.now else {}
-                named = {"citizen_id": self.notebook.citizen_id, "id": row.id, "source": Source.INGESTION}
-                self.changes.append(Retract(**named, **at, reason="reality_changed"))
+                self.changes.append(Retract(**self._ending(row), reason="reality_changed"))
         return ended
+
+    def _ending(self, record: NoteRow | NoteLink) -> dict[str, Any]:
+        named = {"citizen_id": self.notebook.citizen_id, "id": record.id, "source": Source.INGESTION}
+        return {**named, **({"effective_at": to_datetime(self.now)} if record.valid_at < self.now else {})}
 
     def _ended_links(self, wanted: Collection[str], removed: Collection[str]) -> Iterator[Command]:
         """Links between parts of these notes that the notes do not have any more."""
@@ -513,9 +483,7 @@ class _Planner:
         for link in self.shelf.links.values():
             ends = {link.source_id, link.target_id}
             if link.id not in wanted and ends <= here and not ends & set(removed):
-                named = {"citizen_id": self.notebook.citizen_id, "id": link.id, "source": Source.INGESTION}
-                at = {"effective_at": to_datetime(self.now)} if link.valid_at < self.now else {}
-                yield Unrelate(**named, **at, reason="reality_changed")
+                yield Unrelate(**self._ending(link), reason="reality_changed")
 
 
 def changed_fields(command: Remember, row: NoteRow) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion import filing, hearing, places
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats.commands import CommandFile
+from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, commands_of
 from orchestration.ingestion.speakers import resolve_speakers

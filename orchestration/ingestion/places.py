@@ -62,39 +62,34 @@ def apart(item_id: str, origin: Origin, path: PurePath) -> str:
     return f"{item_id}~{origin.digest(path)[:8]}"
 
 
-class SettledEpisode(NamedTuple):
-    """A chat under the id of the stored chat that it is, and what is to be said of that."""
-
-    episode: Episode
-    notes: tuple[str, ...] = ()
-
-
-async def settle_episode(episode: Episode, origin: Origin | None, deps: Deps, now: Instant) -> SettledEpisode:
-    """Find the stored chat that the chat of a file is: by its place, else by its messages.
+async def settle_episode(
+    episode: Episode, origin: Origin | None, deps: Deps, now: Instant
+) -> tuple[Episode, tuple[str, ...]]:
+    """Find the stored chat that the chat of a file is, by its place, else by its messages; and say so in notes.
 
     A chat of the same name from another place with other messages is another one, and gets an id of its own.
     """
     path = None if origin is None else origin.of_episode(episode.id)
     graph = deps.graph(episode.graph_name)
     if origin is None or path is None or not await deps.graphs.for_reading(graph.name):
-        return SettledEpisode(episode)
+        return episode, ()
     known = (await known_at([path], origin, graph, given=episode.id)).get(path)
     if known is not None:
-        return SettledEpisode(replace(episode, id=known.id))
+        return replace(episode, id=known.id), ()
     transcript = await hearing.load(episode, deps, now)
     if transcript.turns:
         was_placed = await reader.receipts(graph, [_placed(episode.id)])
         if not was_placed or await _is_stored_as(episode, episode.id, deps, now):
-            return SettledEpisode(episode)
+            return episode, ()
     stored_id = await _find_by_messages(episode, graph, now)
     if stored_id is not None and await _is_stored_as(episode, stored_id, deps, now):
         note = f"{path.name} is the stored conversation {stored_id}, from another place"
-        return SettledEpisode(replace(episode, id=stored_id), (note,))
+        return replace(episode, id=stored_id), (note,)
     if not transcript.turns:
-        return SettledEpisode(episode)
+        return episode, ()
     other = apart(episode.id, origin, path)
     note = f"{path.name}: another file of this name is stored as {episode.id}; this conversation is {other}"
-    return SettledEpisode(replace(episode, id=other), (note,))
+    return replace(episode, id=other), (note,)
 
 
 async def note_episode(

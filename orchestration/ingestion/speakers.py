@@ -55,24 +55,17 @@ def identify_speakers(speakers: Sequence[str], known: Mapping[str, Sequence[str]
     return SpeakerIds(ids, (*notes[:MAX_NOTES], *rest))
 
 
-class Resolved(NamedTuple):
-    """An item with the ids of its speakers, and notes on them."""
-
-    item: Ingestible
-    notes: tuple[str, ...]
-
-
-async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
-    """Give the speakers of an episode the ids of stored people; other items stay as they are."""
+async def resolve_speakers(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]]:
+    """Give the speakers of an episode the ids of stored people; other items stay. Returns notes on them too."""
     if not isinstance(item, Episode):
-        return Resolved(item, ())
+        return item, ()
     speakers = list(dict.fromkeys(turn.speaker for session in item.sessions for turn in session.turns))
     graph = item.graph_name
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
         known = await reader.read_names(deps.graph(graph), [person_ids(name)[0] for name in speakers])
     identified = identify_speakers(speakers, known)
-    return Resolved(replace(item, people=identified.ids), identified.notes)
+    return replace(item, people=identified.ids), identified.notes
 
 
 async def backdate_persons(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:

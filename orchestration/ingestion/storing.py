@@ -154,7 +154,11 @@ def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
     links: list[Command] = []
     ends: set[str] = set()
     for command in commands:
-        if not _fits(command, memories, links, ends) and (memories or links):
+        if isinstance(command, Remember):
+            fits = len(memories) < writer.NODES_PER_STATEMENT and command.id not in ends
+        else:
+            fits = isinstance(command, Relate) and len(links) < writer.LINKS_PER_STATEMENT
+        if not fits and (memories or links):
             yield memories + links
             memories, links, ends = [], [], set()
         if isinstance(command, Remember):
@@ -166,12 +170,6 @@ def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
             yield [command]
     if memories or links:
         yield memories + links
-
-
-def _fits(command: Command, memories: list[Command], links: list[Command], ends: set[str]) -> bool:
-    if isinstance(command, Remember):
-        return len(memories) < writer.NODES_PER_STATEMENT and command.id not in ends
-    return isinstance(command, Relate) and len(links) < writer.LINKS_PER_STATEMENT
 
 
 @dataclass(slots=True)

@@ -55,7 +55,7 @@ class TurnOrder(NamedTuple):
 
 @dataclass(slots=True)
 class StoredTurn:
-    """A stored turn as it is now. `since`: when its text began to hold; `said`: a number for speaker and text.
+    """A stored turn as it is now. `since`: when its text began to hold; `said`: a key of speaker and text.
 
     `gone`: it holds no longer. `version`: of its latest record; 0 when that was closed. `stamp`: the time that was
     sent with it, where that was ahead of the clock.
@@ -81,7 +81,7 @@ class StoredSession(NamedTuple):
     since: Instant
 
 
-def said(speaker: str, text: str) -> int:
+def speech_key(speaker: str, text: str) -> int:
     """A number that is equal for the same words of the same speaker, in this process."""
     return hash((plain_name(speaker), text))  # what is stored may be from before roles were told apart
 
@@ -126,7 +126,7 @@ class Transcript:
 
     def positions(self, message: Message) -> Sequence[int]:
         """Where the words of the message stand, the last ones first."""
-        found = self._by_said.get(said(message.turn.speaker, message.turn.text), ())
+        found = self._by_said.get(speech_key(message.turn.speaker, message.turn.text), ())
         return found[: -MOST_OFFSETS - 1 : -1]
 
     def position_of(self, message: Message, turn_id: str = "") -> int | None:
@@ -162,7 +162,7 @@ def align(
 
 def is_same(message: Message, turn: StoredTurn) -> bool:
     """True when the message has the words, the speaker and, if it names one, the time of the stored turn."""
-    if said(message.turn.speaker, message.turn.text) != turn.said:
+    if speech_key(message.turn.speaker, message.turn.text) != turn.said:
         return False
     if message.id is not None and turn.message_id is not None:
         return message.id == turn.message_id

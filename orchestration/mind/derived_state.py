@@ -41,7 +41,7 @@ class DerivedState(NamedTuple):
 NOTHING_DERIVED: Final = DerivedState(None, {}, None, ())
 
 
-class _Weighed(NamedTuple):
+class _WeighedMemory(NamedTuple):
     """A memory and how much it counts, in (0, 1]."""
 
     memory: FeltMemory
@@ -60,7 +60,7 @@ def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
     newest = max((memory.valid_at for memory in own), default=0)
     weighed = [
         # 1 / (1 + days / half-life), in (0, 1] (004, change 3).
-        _Weighed(memory, 1.0 / (1.0 + (newest - memory.valid_at) / DAY / HALF_LIFE_DAYS))
+        _WeighedMemory(memory, 1.0 / (1.0 + (newest - memory.valid_at) / DAY / HALF_LIFE_DAYS))
         for memory in sorted(own, key=lambda memory: (-memory.valid_at, memory.memory_id))
         if newest - memory.valid_at <= DAYS * DAY
     ]
@@ -73,7 +73,7 @@ def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
     )
 
 
-def _emotions(weighed: Sequence[_Weighed]) -> list[StateSource]:
+def _emotions(weighed: Sequence[_WeighedMemory]) -> list[StateSource]:
     """The mean of each emotion over the memories that feel anything, strongest first."""
     feeling = [one for one in weighed if any(one.memory.emotions.values())]
     whole = sum(one.weight for one in feeling)
@@ -87,7 +87,7 @@ def _emotions(weighed: Sequence[_Weighed]) -> list[StateSource]:
     return sorted(present, key=lambda source: (-source.amount, source.name))[:MOST_EMOTIONS]
 
 
-def _energy(weighed: Sequence[_Weighed]) -> list[StateSource]:
+def _energy(weighed: Sequence[_WeighedMemory]) -> list[StateSource]:
     """The mean energy of the memories that say one: a default says nothing."""
     saying = [
         one
@@ -101,9 +101,9 @@ def _energy(weighed: Sequence[_Weighed]) -> list[StateSource]:
     return [StateSource(field="energy", name="energy", amount=round(amount, 4), memory_ids=_ids(saying))]
 
 
-def _goals(weighed: Sequence[_Weighed]) -> list[StateSource]:
+def _goals(weighed: Sequence[_WeighedMemory]) -> list[StateSource]:
     """The goals that are not reached, the most present first: by energy and recency of their memories."""
-    having: defaultdict[str, list[_Weighed]] = defaultdict(list)
+    having: defaultdict[str, list[_WeighedMemory]] = defaultdict(list)
     for one in weighed:
         if one.memory.goal and one.memory.work != ResolutionState.RESOLVED.value:
             having[one.memory.goal].append(one)
@@ -114,5 +114,5 @@ def _goals(weighed: Sequence[_Weighed]) -> list[StateSource]:
     return sorted(sources, key=lambda source: (-source.amount, source.name))[:MOST_GOALS]
 
 
-def _ids(weighed: Iterable[_Weighed]) -> tuple[str, ...]:
+def _ids(weighed: Iterable[_WeighedMemory]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.memory.memory_id for one in weighed))

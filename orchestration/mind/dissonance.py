@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from schemas.memory import ConsciousnessNode, GraphKey
-from schemas.stream_parts import RecurringCorrection, TemporalDissonance
+from schemas.memory import ConsciousnessNode, GraphKey, graph_fields
+from schemas.stream import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
 from substrate.bitemporal import UNDONE
 from substrate.store.rows import QUARANTINED
@@ -63,28 +64,27 @@ def infer_dissonances(
     """
     if mode not in HISTORICAL:
         return []
-    return sorted((_inferred(*pair) for pair in pairs), key=lambda each: (each.corrected_at, each.node_id))
-
-
-def _inferred(earlier: ConsciousnessNode, later: ConsciousnessNode) -> TemporalDissonance:
-    return TemporalDissonance(
-        node_id=earlier.node_id,
-        level=earlier.level,
-        collective=earlier.collective,
-        node_name=earlier.name,
-        original_belief=earlier.description,
-        corrected_belief=later.description,
-        dissonance_type="reality_changed",
-        correction_trigger=LATER_WORDS,
-        discovery_energy=DISCOVERY_ENERGY,
-        discovery_emotions=later.emotion_vector,
-        belief_held_from=earlier.valid_at,
-        belief_held_until=later.valid_at,
-        corrected_at=later.valid_at,
-        held_seconds=(later.valid_at - earlier.valid_at).total_seconds(),
-        inferred=True,
-        corrected_by=later.node_id,
-    )
+    inferred: list[TemporalDissonance] = []
+    for earlier, later in pairs:
+        change = TemporalDissonance(
+            node_id=earlier.node_id,
+            **graph_fields(earlier.graph_key),
+            node_name=earlier.name,
+            original_belief=earlier.description,
+            corrected_belief=later.description,
+            dissonance_type="reality_changed",
+            correction_trigger=LATER_WORDS,
+            discovery_energy=DISCOVERY_ENERGY,
+            discovery_emotions=later.emotion_vector,
+            belief_held_from=earlier.valid_at,
+            belief_held_until=later.valid_at,
+            corrected_at=later.valid_at,
+            held_seconds=(later.valid_at - earlier.valid_at).total_seconds(),
+            inferred=True,
+            corrected_by=later.node_id,
+        )
+        inferred.append(change)
+    return sorted(inferred, key=lambda each: (each.corrected_at, each.node_id))
 
 
 def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange]:
@@ -105,18 +105,16 @@ def one_of_each(dissonances: Iterable[TemporalDissonance]) -> list[TemporalDisso
     Of such a change the belief that was held for longest stays.
     """
     longest: dict[tuple[object, ...], TemporalDissonance] = {}
-    for each in sorted(dissonances, key=_order):
+    # By the change alone, so that every page has the same order.
+    order = attrgetter(
+        "corrected_at", "graph_key", "node_id", "belief_held_from", "original_belief", "corrected_belief"
+    )
+    for each in sorted(dissonances, key=order):
         beliefs = (each.node_name, each.original_belief, each.corrected_belief)
         words = tuple(" ".join(belief.split()) for belief in beliefs)
         change = (each.graph_key, each.node_id, each.belief_held_until, each.dissonance_type)
         longest.setdefault((*change, *words), each)
     return list(longest.values())
-
-
-def _order(dissonance: TemporalDissonance) -> tuple[datetime, GraphKey, str, datetime, str, str]:
-    """Sort key. It uses only the change, so that every page has the same order."""
-    beliefs = (dissonance.original_belief, dissonance.corrected_belief)
-    return dissonance.corrected_at, dissonance.graph_key, dissonance.node_id, dissonance.belief_held_from, *beliefs
 
 
 def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
@@ -178,8 +176,7 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
             ends = [each.invalid_at for each in (closed, other) if each.invalid_at is not None]
             begin = max(closed.valid_at, other.valid_at)
             if all(begin < end for end in ends) and not _same_belief(closed, other):
-                held_over = _HeldPeriod(_held_from(closed, by_end), closed.expired_at)
-                yield BeliefChange(closed, _dissonance(closed, other, held_over), other)
+                yield BeliefChange(closed, _dissonance(closed, other, _held_from(closed, by_end)), other)
 
 
 def _held_from(
@@ -214,20 +211,14 @@ def _same_belief(node: ConsciousnessNode, other: ConsciousnessNode) -> bool:
     return node.description.split() == other.description.split() and node.name.split() == other.name.split()
 
 
-class _HeldPeriod(NamedTuple):
-    """The transaction time during which a belief was held."""
-
-    start: datetime
-    end: datetime
-
-
 def _dissonance(
-    closed: ConsciousnessNode, successor: ConsciousnessNode, held_over: _HeldPeriod
+    closed: ConsciousnessNode, successor: ConsciousnessNode, held_from: datetime
 ) -> TemporalDissonance:
     """The fields of 003, component 2; `held_seconds` is belief_held_until − belief_held_from.
 
     The beliefs are the descriptions; when only the name changed, they are the names.
     """
+    assert closed.expired_at is not None
     renamed = closed.description.split() == successor.description.split()
     pattern, energy = successor.correction_pattern_id, successor.discovery_energy
     # Of a record without a reason, which may come from an import (DESIGN §4): new content over the same valid time
@@ -235,8 +226,7 @@ def _dissonance(
     by_time = "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"
     return TemporalDissonance(
         node_id=closed.node_id,
-        level=closed.level,
-        collective=closed.collective,
+        **graph_fields(closed.graph_key),
         node_name=closed.name,
         original_belief=closed.name if renamed else closed.description,
         corrected_belief=successor.name if renamed else successor.description,
@@ -245,8 +235,8 @@ def _dissonance(
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,
         discovery_emotions=successor.emotion_vector,
-        belief_held_from=held_over.start,
-        belief_held_until=held_over.end,
+        belief_held_from=held_from,
+        belief_held_until=closed.expired_at,
         corrected_at=successor.created_at,
-        held_seconds=(held_over.end - held_over.start).total_seconds(),
+        held_seconds=(closed.expired_at - held_from).total_seconds(),
     )

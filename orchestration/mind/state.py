@@ -76,7 +76,14 @@ async def felt_state(
         view = await open_plain_view(citizen_id, (Level.N1,), scope, deps, now=now)
         target = view.targets.get(Level.N1)
     record, derived = await _read_felt(target, scope)
-    return _felt(citizen_id, record, derived, scope.valid.start)
+    state = _state(citizen_id, record, derived)
+    content: Content = {} if record is None else record.content
+    energy = _energy(content, derived.energy, scope.valid.start)  # that of the moment, not the stored one
+    sources = state.sources
+    if content.get("energy") is not None and _declared(content) is None:
+        sources += tuple(source for source in derived.sources if source.field == "energy")
+    told = {"energy": energy.now, "baseline": energy.ordinary, "sources": sources, "derived": bool(sources)}
+    return state.model_copy(update=told)
 
 
 async def _read_felt(target: GraphTarget | None, scope: Scope) -> tuple[Record | None, DerivedState]:
@@ -84,7 +91,7 @@ async def _read_felt(target: GraphTarget | None, scope: Scope) -> tuple[Record |
     if target is None:
         return None, NOTHING_DERIVED
     record = await states.read_at(target.graph, scope)
-    if record is not None and _declared(record.content) and None not in map(record.content.get, _DERIVED_FIELDS):
+    if record is not None and None not in (_declared(record.content), *map(record.content.get, _DERIVED_FIELDS)):
         return record, NOTHING_DERIVED
     try:
         memories = await read_felt_lately(target, scope)
@@ -93,21 +100,10 @@ async def _read_felt(target: GraphTarget | None, scope: Scope) -> tuple[Record |
     return record, derive_state(memories)
 
 
-def _felt(citizen_id: str, record: Record | None, derived: DerivedState, moment: Instant) -> CitizenState:
-    """The state at a moment: its energy is that of the moment, not the stored one."""
-    state = _state(citizen_id, record, derived)
-    content: Content = {} if record is None else record.content
-    energy = _energy(content, derived.energy, moment)
-    sources = state.sources
-    if content.get("energy") is not None and not _declared(content):
-        sources += tuple(source for source in derived.sources if source.field == "energy")
-    now = {"energy": energy.now, "baseline": energy.ordinary, "sources": sources, "derived": bool(sources)}
-    return state.model_copy(update=now)
-
-
-def _declared(content: Content) -> bool:
-    """Whether the citizen declared an energy, before any feedback."""
-    return content.get("energy" if content.get("feedback_at") is None else "baseline") is not None
+def _declared(content: Content) -> float | None:
+    """The energy that the citizen declared, before any feedback."""
+    declared: float | None = content.get("energy" if content.get("feedback_at") is None else "baseline")
+    return declared
 
 
 def _energy(content: Content, derived: float | None, moment: Instant) -> Energy:
@@ -304,13 +300,8 @@ async def with_feedback(
         return EnergyFeedback(before=before.now, after=after, baseline=own.ordinary)
 
     async def make_change(content: Content, _version: int) -> Content:
-        declared = content.get("energy" if content.get("feedback_at") is None else "baseline")
-        return {
-            "energy": feedback(content).after,
-            "baseline": declared,
-            "feedback_at": now,
-            "last_stream_id": stream.intention_id,
-        }
+        own = {"energy": feedback(content).after, "baseline": _declared(content)}
+        return {**own, "feedback_at": now, "last_stream_id": stream.intention_id}
 
     content = await _change(stream.citizen_id, make_change, deps, valid_at=now, now=now)
     return stream.model_copy(update={"energy_feedback": feedback(content)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain, islice
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from orchestration.graph_queries.recall import Hit, Recall, WordsThen
+from orchestration.graph_queries.recall import Recall, RecalledHit, WordsThen
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, GraphKey, Level
@@ -23,7 +23,7 @@ from schemas.temporal import Instant, Period, Scope
 type Way = Literal["retrieve", "wake"]
 type Asked = RetrievalIntention | StateBasedRetrieval
 type RecordKey = tuple[GraphKey, str, int]
-"""What `Shown` names, as a bare tuple, which costs less: every question makes a hundred."""
+"""What `ShownRecord` names, as a bare tuple, which costs less: every question makes a hundred."""
 
 MARK: Final = "~"
 """Stands between the citizen and the rest of a stream's id; no id of a citizen has it."""
@@ -46,7 +46,7 @@ _MOST_BYTES: Final = 2_000_000
 """So much of an unpacked note is read: more than the longest request and 80 ids can have."""
 
 
-class Shown(NamedTuple):
+class ShownRecord(NamedTuple):
     """One memory that a stream showed, in the version that it showed."""
 
     graph: GraphKey
@@ -68,7 +68,7 @@ class StreamNote:
     at: Instant
     way: Way
     request: Mapping[str, Any]
-    tiers: tuple[tuple[Shown, ...], ...]
+    tiers: tuple[tuple[ShownRecord, ...], ...]
     found: Recall
     weights: str
     model: str
@@ -85,15 +85,15 @@ class StreamNote:
         """The question in words; of a waking its mode."""
         return str(self.request["query_text" if self.way == "retrieve" else "query_mode"])
 
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[ShownRecord, ...]:
         """All that was shown, best first."""
         return tuple(chain.from_iterable(self.tiers))
 
-    def hits(self) -> dict[Hit, Shown]:
+    def hits(self) -> dict[RecalledHit, ShownRecord]:
         """All that its searches found, each with its graph."""
-        found: dict[Hit, Shown] = {}
+        found: dict[RecalledHit, ShownRecord] = {}
         for name, hits in self.found.hits.items():
-            found |= {hit: Shown(_graph_of(name), hit.id, hit.version) for hit in hits}
+            found |= {hit: ShownRecord(_graph_of(name), hit.id, hit.version) for hit in hits}
         return found
 
     def graphs(self) -> tuple[GraphKey, ...]:
@@ -124,56 +124,47 @@ def make_note(
     asked: Asked, stream: ConsciousnessStream, now: Instant, found: Recall, *, weights: str, model: str
 ) -> StreamNote:
     """The note of a stream that was asked for at `now`. Nothing of the text of a memory is in it."""
-    tiers = stream.activation_tiers
+    tiers, state = stream.activation_tiers, found.state
+    if state is not None:
+        # What waking reads of a state, without what was read from memories: these may be erased.
+        goal = None if any(source.field == "goal" for source in state.sources) else state.goal
+        felt = {"energy": state.energy, "emotion_vector": state.emotion_vector, "goal": goal}
+        state = CitizenState(citizen_id=state.citizen_id, **felt)
     made = {"intention_id", "state_id", "generated_at"} - asked.model_fields_set
     return StreamNote(
         stream_id=stream.stream_id,
         at=now,
         way="retrieve" if isinstance(asked, RetrievalIntention) else "wake",
         request=asked.model_dump(mode="json", exclude={"citizen_id", *made}),
-        tiers=tuple(tuple(_shown(tier)) for tier in (tiers.focus, tiers.peripheral, tiers.background)),
-        found=replace(found, state=_own_state(found.state)),
+        tiers=tuple(tuple(_list_shown(tier)) for tier in (tiers.focus, tiers.peripheral, tiers.background)),
+        found=replace(found, state=state),
         weights=weights,
         model=model,
-        goal=asked.current_goal if found.state is None else _own_goal(found.state),
+        goal=asked.current_goal if state is None else state.goal,
         degraded=tuple(part.query for part in stream.degraded if part.query != "fields"),
     )
 
 
-def _own_goal(state: CitizenState) -> str | None:
-    """The goal that the asker or the citizen gave. One that was read from memories is left out."""
-    return None if any(source.field == "goal" for source in state.sources) else state.goal
-
-
-def _own_state(state: CitizenState | None) -> CitizenState | None:
-    """What waking reads of a state, without what was read from memories: these may be erased."""
-    if state is None:
-        return None
-    return CitizenState(
-        citizen_id=state.citizen_id,
-        energy=state.energy,
-        emotion_vector=state.emotion_vector,
-        goal=_own_goal(state),
-    )
-
-
-def shown_by(stream: ConsciousnessStream) -> Iterator[Shown]:
+def shown_by(stream: ConsciousnessStream) -> Iterator[ShownRecord]:
     """All that a stream shows, best first."""
-    return _shown(stream.activation_tiers.ordered())
+    return _list_shown(stream.activation_tiers.ordered())
 
 
-def _shown(nodes: Sequence[ConsciousnessNode]) -> Iterator[Shown]:
-    return (Shown(node.graph_key, node.node_id, node.version) for node in nodes)
+def _list_shown(nodes: Sequence[ConsciousnessNode]) -> Iterator[ShownRecord]:
+    return (ShownRecord(node.graph_key, node.node_id, node.version) for node in nodes)
 
 
 def pack(note: StreamNote) -> str:
     """The note as compressed text, without its id and its time."""
     found = note.found
-    table = _Table()
-    tiers = list(map(table.places, note.tiers))
+    # The memories of a note, each once. Those that were shown come first, in their order.
+    table: dict[RecordKey, int] = {}
+    for key in chain.from_iterable(note.tiers):
+        table.setdefault(key, len(table))
     hits, scores = {}, {}
     for name, each in found.hits.items():
-        hits[name] = table.places((_graph_of(name), hit.id, hit.version) for hit in each)
+        graph = _graph_of(name)
+        hits[name] = [table.setdefault((graph, hit.id, hit.version), len(table)) for hit in each]
         if each and each[0].score is not None:
             scores[name] = [hit.score for hit in each]
     state = found.state
@@ -185,13 +176,13 @@ def pack(note: StreamNote) -> str:
         "model": note.model,
         "goal": note.goal,
         "degraded": note.degraded,
-        "tiers": list(map(len, tiers)),
+        "tiers": list(map(len, note.tiers)),
         "hits": hits,
         "scores": scores,
         "words": {key: [each.memories, each.frequencies, each.entities] for key, each in found.words.items()},
         "periods": [[*each.period, each.weight] for each in found.periods],
         "state": None if state is None else [state.energy, state.emotion_vector, state.goal],
-        "memories": table.text(),
+        "memories": "\n".join(map(_write_shown, table)),
     }
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=_DICTIONARY)
     return b64encode(packer.compress(orjson.dumps(fields)) + packer.flush()).decode()
@@ -200,20 +191,6 @@ def pack(note: StreamNote) -> str:
 def _graph_of(query: str) -> GraphKey:
     """The graph that a query was sent to, from its name."""
     return query.rpartition("_")[0]
-
-
-class _Table:
-    """The memories of a note, each once. Those that were shown come first, in their order."""
-
-    def __init__(self) -> None:
-        self._places: dict[RecordKey, int] = {}
-
-    def places(self, memories: Iterable[RecordKey]) -> list[int]:
-        """The place of each in the table, where it now is."""
-        return [self._places.setdefault(each, len(self._places)) for each in memories]
-
-    def text(self) -> str:
-        return "\n".join(map(_write_shown, self._places))
 
 
 def unpack(stream_id: str, at: Instant, data: str, _inferred: object = ()) -> StreamNote:
@@ -240,30 +217,27 @@ def unpack(stream_id: str, at: Instant, data: str, _inferred: object = ()) -> St
     )
 
 
-def _read_found(fields: Mapping[str, Any], table: Sequence[Shown], citizen_id: str) -> Recall:
+def _read_found(fields: Mapping[str, Any], table: Sequence[ShownRecord], citizen_id: str) -> Recall:
     valid_from, valid_to, known_from, known_to = fields["scope"]
     state = None
     if fields["state"] is not None:
         energy, emotions, goal = fields["state"]
         state = CitizenState(citizen_id=citizen_id, energy=energy, emotion_vector=emotions, goal=goal)
+    hits: dict[str, tuple[RecalledHit, ...]] = {}
+    for name, places in fields["hits"].items():
+        scores = fields["scores"].get(name) or [None] * len(places)
+        found = zip(map(table.__getitem__, places), scores, strict=True)
+        hits[name] = tuple(RecalledHit(each.id, each.version, score) for each, score in found)
+    words = {
+        key: WordsThen(memories, counts, tuple(ids)) for key, (memories, counts, ids) in fields["words"].items()
+    }
     return Recall(
         scope=Scope(Period(valid_from, valid_to), Period(known_from, known_to)),
-        hits={
-            name: _read_hits(places, fields["scores"].get(name), table) for name, places in fields["hits"].items()
-        },
-        words={
-            key: WordsThen(memories, counts, tuple(ids))
-            for key, (memories, counts, ids) in fields["words"].items()
-        },
+        hits=hits,
+        words=words,
         periods=tuple(NamedPeriod(Period(start, end), weight) for start, end, weight in fields["periods"]),
         state=state,
     )
-
-
-def _read_hits(places: Sequence[int], scores: Sequence[float] | None, table: Sequence[Shown]) -> tuple[Hit, ...]:
-    known: Sequence[float | None] = scores or [None] * len(places)
-    memories = [table[place] for place in places]
-    return tuple(Hit(each.id, each.version, score) for each, score in zip(memories, known, strict=True))
 
 
 def _write_shown(shown: RecordKey) -> str:
@@ -274,7 +248,7 @@ def _write_shown(shown: RecordKey) -> str:
     return f"{memory_id}|{'' if version == 1 else version}|{graph}"
 
 
-def _read_shown(text: str) -> Shown:
+def _read_shown(text: str) -> ShownRecord:
     memory_id, _, rest = text.partition("|")
     version, _, graph = rest.partition("|")
-    return Shown(graph or Level.N1.value, memory_id, int(version or 1))
+    return ShownRecord(graph or Level.N1.value, memory_id, int(version or 1))

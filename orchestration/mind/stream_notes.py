@@ -16,8 +16,8 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.recall import Recall
 from orchestration.mind.stream_note import Asked, StreamNote, make_note, make_stream_id, pack, unpack
 from orchestration.ranking.channel_weights import ChannelWeights
+from orchestration.ranking.consciousness_score import HALF_LIFE_DAYS
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
-from orchestration.ranking.plurality import HALF_LIFE_DAYS
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
@@ -53,18 +53,12 @@ def note_stream(
     learned: Learned = NOTHING_LEARNED,
 ) -> ConsciousnessStream:
     """The stream with an id of its own. Its note waits in this process until it is stored; no query is sent."""
+    if not deps.notes.days:
+        return stream.model_copy(update={"stream_id": make_stream_id(asked, view.now)})
+    weights = name_weights(deps, learned)
     stream = stream.model_copy(update={"stream_id": make_stream_id(asked, view.now)})
-    if deps.notes.days:
-        weights, model = name_weights(deps, learned), deps.embedder.model
-        moments = _moments(stream)
-        note = make_note(asked, stream, view.now, found, weights=weights, model=model)
-        stored = StoredNote(note.stream_id, note.at, pack(note), moments)
-        deps.notes.add(graph_name(Level.N1, asked.citizen_id), stored)
-    return stream
-
-
-def _moments(stream: ConsciousnessStream) -> tuple[InferredMoment, ...]:
-    """The changes that the stream infers among the citizen's own memories and shows, both sides of each."""
+    note = make_note(asked, stream, view.now, found, weights=weights, model=deps.embedder.model)
+    # The changes that the stream infers among the citizen's own memories and shows, both sides of each.
     tiers = stream.activation_tiers
     shown = chain(tiers.focus, tiers.peripheral, tiers.background)
     own = [node for node in shown if node.level is Level.N1]
@@ -73,7 +67,9 @@ def _moments(stream: ConsciousnessStream) -> tuple[InferredMoment, ...]:
     for node in own:
         if later := best.get(node.overtaken_by):
             moments.append(InferredMoment(node.node_id, node.version, later.node_id, later.version))
-    return tuple(moments)
+    stored = StoredNote(note.stream_id, note.at, pack(note), tuple(moments))
+    deps.notes.add(graph_name(Level.N1, asked.citizen_id), stored)
+    return stream
 
 
 def name_weights(deps: Deps, learned: Learned = NOTHING_LEARNED) -> str:

@@ -88,54 +88,45 @@ class QuestionLanguage:
 
     def find_phrases(self, text: str) -> list[TimePhrase]:
         """The phrases of time in a text, in order, none of them within another."""
-        said = _lowered(text)
-        if not _has_cue(said, self.cues):
-            return []
-        return [self._phrase(match, self.kinds) for match in self.phrases.finditer(said)]
+        return self._find(text, self.phrases, self.kinds, self.cues)
 
     def find_planned(self, text: str) -> list[TimePhrase]:
         """The phrases of times to come and of times that come back, in order, none of them within another."""
-        said = _lowered(text)
-        if not _has_cue(said, self.time_words):
+        return self._find(text, self.planned, self.planned_kinds, self.time_words)
+
+    def _find(
+        self, text: str, pattern: re.Pattern[str], kinds: Sequence[str], cues: frozenset[str]
+    ) -> list[TimePhrase]:
+        # In small letters, each at its place: a pattern that ignores case takes half as long again.
+        said = (text if text.isascii() else text.translate(_ALIKE)).lower()
+        # Most texts name no time, and the patterns take a millisecond for three long sentences.
+        if cues.isdisjoint(_WORD.findall(said)) and _DIGIT.search(said) is None:
             return []
-        return [self._phrase(match, self.planned_kinds) for match in self.planned.finditer(said)]
+        return [self._phrase(match, kinds) for match in pattern.finditer(said)]
 
     def _phrase(self, match: re.Match[str], kinds: Sequence[str]) -> TimePhrase:
-        kind = kinds[int((match.lastgroup or "k0")[1:])]
-        words = {
-            name.rpartition("_")[0]: word.lower()
-            for name, word in match.groupdict().items()
-            if word and "_" in name
-        }
-        values = {name: self._value(name, word) for name, word in words.items() if name != "feast"}
-        bare = match[0].lower() in self.other_words
-        return TimePhrase(kind, *match.span(), values, self._feast(words.get("feast", "")), bare)
-
-    def _value(self, name: str, word: str) -> int:
-        key = " ".join(word.split())
-        return self.places[name][key] if name in self.places and not key.isdigit() else int(key)
-
-    def _feast(self, word: str) -> str:
-        found = (feast.rule for feast in self.feasts if feast.pattern.fullmatch(word))
-        return next(found, "") if word else ""
+        kind, bare, feast = kinds[int((match.lastgroup or "k0")[1:])], match[0].lower() in self.other_words, ""
+        values: dict[str, int] = {}
+        for group, word in match.groupdict().items():
+            name = group.rpartition("_")[0]
+            if not word or not name:
+                continue
+            key = " ".join(word.lower().split())
+            if name == "feast":
+                feast = next((each.rule for each in self.feasts if each.pattern.fullmatch(word.lower())), "")
+            else:
+                values[name] = self.places[name][key] if name in self.places and not key.isdigit() else int(key)
+        return TimePhrase(kind, *match.span(), values, feast, bare)
 
 
-def _lowered(text: str) -> str:
-    """The text in small letters, each at its place: a pattern that ignores case takes half as long again."""
-    return (text if text.isascii() else text.translate(_ALIKE)).lower()
-
-
-def _has_cue(said: str, cues: frozenset[str]) -> bool:
-    """Whether a text in small letters has a digit or one of the words.
-
-    Most texts name no time, and the patterns take a millisecond for three long sentences.
-    """
-    return not cues.isdisjoint(_WORD.findall(said)) or _DIGIT.search(said) is not None
+def read_codes() -> list[str]:
+    """The codes of the languages in which texts are read, the default first: a question may be in any of them."""
+    return [language.code for language in Language.all()]
 
 
 def languages() -> tuple[QuestionLanguage, ...]:
-    """The languages in which texts are read, the default first: a question may be in any of them."""
-    return tuple(_language(language.code) for language in Language.all())
+    """How each of them is read."""
+    return tuple(map(_language, read_codes()))
 
 
 def asking_patterns(text: str) -> list[Mapping[str, re.Pattern[str]]]:
@@ -143,8 +134,7 @@ def asking_patterns(text: str) -> list[Mapping[str, re.Pattern[str]]]:
 
     Those of a language that is only asked in count for a question in that language alone.
     """
-    codes = [language.code for language in Language.all()]
-    return list(map(_asking, dict.fromkeys((*codes, word_language(text)))))
+    return list(map(_asking, dict.fromkeys((*read_codes(), word_language(text)))))
 
 
 def single_blanks(text: str) -> str:

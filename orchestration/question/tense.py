@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
+from orchestration.question.languages import read_codes
 from schemas.bounded_cache import cached_within
 from substrate.language.languages import Language
 from substrate.language.text import language_of, pattern_of, word_finder, words
@@ -42,8 +43,7 @@ def read_tense(question: str) -> Tense | None:
 def _read_tense(question: str) -> Tense | None:
     text = question.lower()
     likeliest = language_of(text).code
-    codes = [language.code for language in Language.all()]
-    for code in sorted(codes, key=lambda code: code != likeliest):
+    for code in sorted(read_codes(), key=lambda code: code != likeliest):
         if pattern_of(code, "tense.acts").search(text) or pattern_of(code, "tense.bids").match(text.lstrip()):
             return None
         if pattern_of(code, "tense.former").search(text):

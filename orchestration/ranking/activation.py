@@ -10,14 +10,15 @@ from typing import Final
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
-from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import WISH_PART, final_order, ranking_question, relevance_parts
 from orchestration.ranking.currency import compare_hits, fold_duplicates
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
-from orchestration.traversal.probability import NO_STATE, State
-from schemas.intention import Prefer
+from orchestration.traversal.paths import NO_STATE, State
+from schemas.intention import Plurality, Prefer
 from schemas.memory import GraphKey
+from schemas.temporal import Instant
 
 GENERAL_PART: Final = "general"
 """The term of a score that says how much the preference added."""
@@ -81,7 +82,8 @@ def activate(
         return Activation((), {})
     question = ranking_question(asker.question, candidates, lexicons, weights, state=asker.state, learned=learned)
     parts = relevance_parts(candidates, question)
-    relevance = {key: sum(scores.values()) for key, scores in parts.items()}
+    question = replace(question, parts=parts)
+    relevance = question.relevance
     greatest = max(1.0, max(relevance.values()))
     activations = (relevance[key] / greatest for key in candidates.memories)
     scores = consciousness_score.consciousness_scores(
@@ -94,9 +96,9 @@ def activate(
         whole=greatest,
         mood=bool(asker.state.emotions),
     )
-    order = consciousness_score.ranked(scores)
+    order = consciousness_score.in_rank_order(scores)
     comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)
-    question = replace(question, parts=parts, comparison=comparison)
+    question = replace(question, comparison=comparison)
     folded, duplicates = fold_duplicates(final_order(order, candidates, question), candidates)
     return Activation(tuple(folded), parts, comparison.held_before(), duplicates)
 
@@ -104,23 +106,18 @@ def activate(
 # --- generalisations: first, or behind the memories that they stand for ---------------------------------
 
 
-def with_preference(activation: Activation, candidates: Candidates, prefer: Prefer | None) -> Activation:
-    """The activation in the order that the question asks for; the same one where it asks for none."""
-    general = [score for score in activation.order if is_general(candidates, score.key)]
-    if prefer is None or not general:
+def with_preference(activation: Activation, candidates: Candidates, prefer: Prefer) -> Activation:
+    """The activation in the order that the question asks for."""
+    # What says of its own that it stands for several (002: L1 to L3).
+    memories = candidates.memories
+    general = {each.key for each in activation.order if memories[each.key].get("abstraction") in _ABOVE_CONCRETE}
+    if not general:
         return activation
     if prefer == "general":
-        order = consciousness_score.levelled(
-            generals_first(activation.order, {score.key for score in general}), GENERAL_PART
-        )
+        order = consciousness_score.levelled(generals_first(activation.order, general), GENERAL_PART)
     else:
-        order = behind_members(activation.order, members_of(candidates, {score.key for score in general}))
+        order = behind_members(activation.order, members_of(candidates, general))
     return replace(activation, order=tuple(order))
-
-
-def is_general(candidates: Candidates, key: Key) -> bool:
-    """Whether a memory says of its own that it stands for several (002: L1 to L3)."""
-    return candidates.memories[key].get("abstraction") in _ABOVE_CONCRETE
 
 
 def members_of(candidates: Candidates, general: Collection[Key]) -> dict[Key, frozenset[tuple[str, str]]]:
@@ -139,7 +136,7 @@ def generals_first(
 
     What hardly fits the question is put before nothing.
     """
-    greatest = max((score.activation for score in order), default=0.0)
+    greatest = consciousness_score.greatest_activation(order)
     first = [score for score in order if score.key in general and consciousness_score.stands_out(score, greatest)]
     taken = {score.key for score in first}
     return [*first, *(score for score in order if score.key not in taken)]
@@ -158,3 +155,18 @@ def behind_members(
         found = [places[member] for member in members[score.key] if member in places]
         behind[score.key] = max(found) + 0.5 if found else float(len(order))
     return sorted(order, key=lambda score: behind[score.key])
+
+
+def with_plurality(
+    activation: Activation, memories: Mapping[Key, Candidate], plurality: Plurality, moment: Instant
+) -> Activation:
+    """The activation with the term `plurality` in every score, spread over weeks; ages count from `moment`."""
+    scores = []
+    for score in activation.order:
+        memory = memories[score.key]
+        importance = float(memory.get("importance") or 0.0)
+        added = consciousness_score.plurality_term(int(memory.get("valid_at")), importance, plurality, moment)
+        terms = {**score.terms, "plurality": added}
+        scores.append(score._replace(total=score.total + added, terms=terms))
+    order = consciousness_score.spread_over_weeks(consciousness_score.in_rank_order(scores), memories, plurality)
+    return replace(activation, order=tuple(order))

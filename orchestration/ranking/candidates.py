@@ -152,6 +152,14 @@ class Candidates:
         kept = self.kept.get(key[0])
         return Candidate(key, row, record=NO_RECORD if kept is None else kept.memory(row[NODE_START:]))
 
+    def _found(self, graph: GraphKey, row: Sequence[Any]) -> Candidate:
+        """The memory of a row, among the candidates from now on."""
+        key = (graph, row[ID], row[VERSION])
+        memory = self.memories.get(key)
+        if memory is None:
+            memory = self.memories[key] = self._memory(key, row)
+        return memory
+
     def _link(self, graph: GraphKey, row: Sequence[Any]) -> CandidateLink:
         if isinstance(row, FoundRow) and row.link is not None:
             return CandidateLink(graph, row[SOURCE], row[TARGET], row, row.link)
@@ -167,11 +175,7 @@ class Candidates:
         `named`: the ids of the memories that the question names.
         """
         for row in rows:
-            key = (graph, row[ID], row[VERSION])
-            memory = self.memories.get(key)
-            if memory is None:
-                memory = self.memories[key] = self._memory(key, row)
-            hop = row[HOP]
+            memory, hop = self._found(graph, row), row[HOP]
             if hop:
                 link = (graph, row[LINK_ID], row[LINK_VERSION] or 1)
                 if link not in self.links:
@@ -210,10 +214,7 @@ class Candidates:
         or null without an embedding.
         """
         for row in rows:
-            key = (graph, row[ID], row[VERSION])
-            memory = self.memories.get(key)
-            if memory is None:
-                memory = self.memories[key] = self._memory(key, row)
+            memory = self._found(graph, row)
             memory.begun = True
             if memory.likeness is None and row[SCORE] is not None:
                 memory.likeness = 1.0 - float(row[SCORE])
@@ -224,10 +225,7 @@ class Candidates:
         A memory is as like the question as the nearest of its passages.
         """
         for row in rows:
-            key = (graph, row[ID], row[VERSION])
-            memory = self.memories.get(key)
-            if memory is None:
-                memory = self.memories[key] = self._memory(key, [*_NO_LINK, *row[NODE_START:]])
+            memory = self._found(graph, [*_NO_LINK, *row[NODE_START:]])
             memory.passages = tuple(read_places(row))
             nearest = max(passage.likeness for passage in memory.passages)
             if likeness and (memory.likeness is None or nearest > memory.likeness):

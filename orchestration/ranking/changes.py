@@ -60,7 +60,7 @@ type Whose = str | tuple[GraphKey, str]
 """Whose words a hit is: the answering side, or a level and who speaks there."""
 
 
-class Hit(NamedTuple):
+class ComparedHit(NamedTuple):
     """A hit as it is compared with others.
 
     `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
@@ -136,7 +136,7 @@ def _weights() -> tuple[float, Features]:
     return float(table["intercept"]), Features(**table["weights"])
 
 
-def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
+def find_changes(hits: Sequence[ComparedHit], asked: Collection[str]) -> list[Change]:
     """The possible changes among the hits, best first, of a question with these stems: each earlier hit among the
     best, with each later one of the same voice that may be about what is asked for at all."""
     first = hits[:MOST_READ]
@@ -165,7 +165,7 @@ def find_changes(hits: Sequence[Hit], asked: Collection[str]) -> list[Change]:
     return sorted(changes)
 
 
-def _least_between(earlier: Hit, later: Hit, asked: Collection[str]) -> float:
+def _least_between(earlier: ComparedHit, later: ComparedHit, asked: Collection[str]) -> float:
     """How likely a change between two hits has to be: the less, the more they have to do with each other."""
     shared = not earlier.stems.isdisjoint(later.stems) or (earlier.attribute and later.attribute)
     if shared and (later.verbs or later.attribute or not later.stems.isdisjoint(asked)):
@@ -173,7 +173,7 @@ def _least_between(earlier: Hit, later: Hit, asked: Collection[str]) -> float:
     return LEAST_BY_HALF if shared or later.verbs else LEAST_APART
 
 
-def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
+def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: Collection[str]) -> bool:
     """Whether one of the hits tells of another thing than the one asked for, of which the other hit tells, or the
     later one is not meant: "the south gate" beside "the north gate", run 18 beside run 17.
 
@@ -196,7 +196,7 @@ def _is_of_another(earlier: Hit, later: Hit, asked: Collection[str]) -> bool:
     return later.unmeant or is_of_person
 
 
-def _stands_for(one: Hit, other: Hit, lacking: Collection[str], asked: Collection[str]) -> bool:
+def _stands_for(one: ComparedHit, other: ComparedHit, lacking: Collection[str], asked: Collection[str]) -> bool:
     """Whether a word of the other hit alone stands in it where the first one has a word that the other lacks."""
     roots, others = one.roots(), other.roots()
     for kind, start, end, begin, until in SequenceMatcher(None, roots, others, autojunk=False).get_opcodes():
@@ -207,7 +207,7 @@ def _stands_for(one: Hit, other: Hit, lacking: Collection[str], asked: Collectio
     return False
 
 
-def _stands_beside(one: Hit, other: Hit, lacking: Collection[str], asked: Collection[str]) -> bool:
+def _stands_beside(one: ComparedHit, other: ComparedHit, lacking: Collection[str], asked: Collection[str]) -> bool:
     """Whether a word of both stands beside a lacking one in the first hit, and beside another one in the other."""
     own = other.stems - one.stems - frozenset(asked)
     for side in (1, -1):
@@ -218,7 +218,7 @@ def _stands_beside(one: Hit, other: Hit, lacking: Collection[str], asked: Collec
     return False
 
 
-def _comparable(first: Sequence[Hit], former: Sequence[int], at: Instants) -> Flags:
+def _comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instants) -> Flags:
     """For each of the former hits a row: which of all hits are later words of the same voice."""
     voices: dict[Whose, int] = {}
     numbers = [-1 if hit.passage else voices.setdefault(hit.voice, len(voices)) for hit in first]
@@ -227,7 +227,7 @@ def _comparable(first: Sequence[Hit], former: Sequence[int], at: Instants) -> Fl
     return comparable
 
 
-def _are_of_one_thing(first: Sequence[Hit], former: Sequence[int], probability: Numbers) -> Flags:
+def _are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], probability: Numbers) -> Flags:
     """Whether each later hit, in columns, may be about what is asked for at all."""
     total = np.array([hit.total for hit in first], np.float64)
     likeness = np.array([hit.likeness for hit in first], np.float64)  # NaN, which is like nothing, without one
@@ -237,7 +237,7 @@ def _are_of_one_thing(first: Sequence[Hit], former: Sequence[int], probability: 
     return related
 
 
-def _log_odds(first: Sequence[Hit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
+def _log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
     intercept, weights = _weights()
     days = (at - at[former][:, None]) / DAY
@@ -263,7 +263,7 @@ def _log_odds(first: Sequence[Hit], former: Sequence[int], at: Instants, words: 
     return odds
 
 
-def _odds_of_earlier(hit: Hit, place: int, greatest: float, weights: Features) -> float:
+def _odds_of_earlier(hit: ComparedHit, place: int, greatest: float, weights: Features) -> float:
     """What an earlier hit brings by itself, `greatest` being the greatest total."""
     return (
         weights.earlier_rank / (place + 1)
@@ -274,7 +274,7 @@ def _odds_of_earlier(hit: Hit, place: int, greatest: float, weights: Features) -
     )
 
 
-def _odds_of_later(hit: Hit, place: int, greatest: float, weights: Features) -> float:
+def _odds_of_later(hit: ComparedHit, place: int, greatest: float, weights: Features) -> float:
     return (
         weights.later_rank / (place + 1)
         + weights.later_total * (hit.total - greatest)
@@ -297,7 +297,7 @@ class _Words(NamedTuple):
     asked_share: Numbers
 
 
-def _compare_words(hits: Sequence[Hit], asked: Collection[str], former: Sequence[int]) -> _Words:
+def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: Sequence[int]) -> _Words:
     """Kinship is the cosine of two sets of stems, weighed by their rarity among the hits.
 
     No product of matrices: the library would call several threads for it, which costs more than it brings.

@@ -7,33 +7,27 @@ To remove a channel, remove its function, its row and its weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from orchestration.algorithms import maximal_marginal_relevance
-from orchestration.question.answer_kind import AnswerKind
+from orchestration.appraisal.standing_rules import is_conditional, is_revocation, matter_of
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import ANSWERING, ASKING, Question
+from orchestration.question.reading import ANSWERING, ASKING, AnswerKind, Question, Request
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
-from orchestration.ranking.consciousness_score import Score, levelled, stands_out
-from orchestration.ranking.instructions import (
-    LEFT_BEFORE,
-    choose_instructions,
-    choose_preferences,
-    find_instructions,
-    is_request,
-)
+from orchestration.ranking.consciousness_score import Score, greatest_activation, levelled, places_of, stands_out
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.relevance import word_relevance
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.ranking.texts import told_by
 from orchestration.ranking.times import Sessions, period_fits, seeking_fits, session_numbers, with_answers
-from orchestration.traversal.probability import NO_STATE, State
-from schemas.memory import GraphKey
+from orchestration.traversal.paths import NO_STATE, State
+from schemas.memory import GraphKey, Level
+from schemas.temporal import Instant
 from substrate.language.text import name_key, stems, words
 
 NEAR_IN_TIME: Final = 0.05
@@ -63,6 +57,16 @@ class RankingQuestion:
     scores: Sequence[Score] = ()
     comparison: currency.Comparison = currency.NO_COMPARISON
     learned: Learned = NOTHING_LEARNED
+
+    @property
+    def keys(self) -> list[Key]:
+        """The candidates in the final order."""
+        return [score.key for score in self.scores]
+
+    @property
+    def relevance(self) -> dict[Key, float]:
+        """The sum of the parts of each candidate so far."""
+        return {key: sum(scores.values()) for key, scores in self.parts.items()}
 
 
 def ranking_question(
@@ -219,11 +223,14 @@ def instruction_score(candidates: Candidates, question: RankingQuestion, weight:
     """
     if not weight or not is_request(question.question, question.lexicons.values()):
         return {}
-    relevance = {key: sum(parts.values()) for key, parts in question.parts.items()}
+    relevance = question.relevance
     greatest = max(relevance.values(), default=0.0) or weight
     found = find_instructions(candidates, question.speaker_of, question.base)
-    lifted = {key: max(weight, greatest - relevance[key]) for key in choose_instructions(found)}
-    return {**dict.fromkeys(choose_preferences(found), weight), **lifted}
+    preferred = sorted(found, key=lambda each: (each.is_rule, -each.relevance, each.key))[:INSTRUCTIONS_KEPT]
+    scores = {each.key: weight for each in preferred if not each.is_rule}
+    for key in choose_instructions(found):
+        scores[key] = max(weight, greatest - relevance[key])
+    return scores
 
 
 def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -238,9 +245,10 @@ def kind_score(candidates: Candidates, question: RankingQuestion, weight: float)
     relevant = (key for key, base in question.base.items() if base)
     giving = {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
     if kind.kind is AnswerKind.NAME:
-        greatest = max(sum(parts.values()) for parts in question.parts.values())
+        relevance = question.relevance
+        greatest = max(relevance.values())
         for key in giving:
-            giving[key] += greatest - sum(question.parts[key].values())
+            giving[key] += greatest - relevance[key]
     return giving
 
 
@@ -262,8 +270,7 @@ def exchange_order(candidates: Candidates, question: RankingQuestion, weight: fl
     if not question.question.whole or not weight:
         return {}
     answers = Sessions(candidates.memories).answers(_brought_up(question))
-    order = with_answers((score.key for score in question.scores), answers)
-    return {key: float(place) for place, key in enumerate(order)}
+    return places_of(with_answers(question.keys, answers))
 
 
 def _brought_up(question: RankingQuestion) -> frozenset[Key]:
@@ -295,10 +302,10 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
     """
     if not question.question.broad or not weight or _brought_up(question):
         return {}
-    memories, keys = candidates.memories, [score.key for score in question.scores]
+    memories, keys = candidates.memories, question.keys
     in_time = sorted(keys, key=lambda key: (int(memories[key].get("valid_at")), key))
-    share = {key: place / len(in_time) for place, key in enumerate(in_time)}
-    shares = [share[key] for key in keys]
+    places = places_of(in_time)
+    shares = [places[key] / len(in_time) for key in keys]
 
     def nearness(place: int, others: Sequence[int]) -> list[float]:
         here = shares[place]
@@ -307,7 +314,7 @@ def breadth_order(candidates: Candidates, question: RankingQuestion, weight: flo
     totals = [score.total for score in question.scores]
     chosen = list(islice(maximal_marginal_relevance(totals, nearness, weight), DIVERSIFIED))
     order = dict.fromkeys((*chosen, *range(len(keys))))
-    return {keys[place]: float(rank) for rank, place in enumerate(order)}
+    return places_of(map(keys.__getitem__, order))
 
 
 def currency_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -317,22 +324,19 @@ def currency_order(candidates: Candidates, question: RankingQuestion, weight: fl
     """
     if not weight or not question.comparison.changes:
         return {}
-    keys = [score.key for score in question.scores]
-    return currency.places_by_currency(question.comparison, keys, question.question)
+    return currency.places_by_currency(question.comparison, question.keys, question.question)
 
 
 def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The place of each candidate, from 0, with the chosen rules after the first others that stand out."""
-    memories = candidates.memories
-    chosen = [score.key for score in question.scores if WISH_PART in question.parts.get(score.key, ())]
-    wishes = [key for key in chosen if memories[key].get("rule")]
+    memories, parts = candidates.memories, question.parts
+    wishes = [key for key in question.keys if WISH_PART in parts.get(key, ()) and memories[key].get("rule")]
     if not wishes:
         return {}
-    greatest = max(score.activation for score in question.scores)
+    greatest = greatest_activation(question.scores)
     others = [score for score in question.scores if score.key not in wishes]
     before = [score.key for score in others[:LEFT_BEFORE] if stands_out(score, greatest)]
-    order = dict.fromkeys((*before, *wishes, *(score.key for score in others)))
-    return {key: float(place) for place, key in enumerate(order)}
+    return places_of(dict.fromkeys((*before, *wishes, *question.keys)))
 
 
 class Channel(NamedTuple):
@@ -378,7 +382,7 @@ def relevance_parts(candidates: Candidates, question: RankingQuestion) -> dict[K
     parts: dict[Key, dict[str, float]] = {key: {} for key in candidates.memories}
     question = replace(question, parts=parts)
     _run_stage("base", candidates, question, parts)
-    question = replace(question, base={key: sum(scores.values()) for key, scores in parts.items()})
+    question = replace(question, base=question.relevance)
     _run_stage("relevance", candidates, question, parts)
     return parts
 
@@ -406,3 +410,90 @@ def final_order(scores: Sequence[Score], candidates: Candidates, question: Ranki
                     order = levelled(order, currency.PART)
                 question = replace(question, scores=order)
     return order
+
+
+INSTRUCTIONS_KEPT: Final = 3
+"""More standing instructions than these would fill an answer that is about something else."""
+LEFT_BEFORE: Final = 2
+"""This many of the other memories stay before the instructions: what is asked for may be remembered after all."""
+GENERAL: Final = 0.2
+"""What an instruction without a condition gains in relevance: it shapes every request."""
+SAME_MATTER: Final = 0.3
+"""Of two instructions that share so much of the stems of the shorter one, the later replaces the earlier."""
+
+
+class Instruction(NamedTuple):
+    """A standing instruction. `text`: the sentence that bids. `relevance`: to the request, by likeness and words.
+
+    `is_rule`: it bids; else it only tells what its speaker prefers.
+    """
+
+    key: Key
+    text: str
+    said_at: Instant
+    relevance: float
+    is_rule: bool
+
+
+def is_request(question: Question, lexicons: Iterable[Lexicon]) -> bool:
+    """Whether instructions shape the answer. A question that may be about the world is a request when at most half
+    of its words were ever said."""
+    if question.request is not Request.POSSIBLE:
+        return question.request is Request.SURE
+    held: dict[str, bool] = {}
+    for lexicon in lexicons:
+        for word, count in (lexicon.frequencies or {}).items():
+            held[word] = held.get(word, False) or count > 0
+    return 2 * sum(held.values()) <= len(held)
+
+
+def find_instructions(
+    candidates: Candidates, speaker_of: Mapping[Key, str], relevance: Mapping[Key, float]
+) -> list[Instruction]:
+    """The candidates that are standing instructions of the asker: what was kept as a rule in the own graph, and
+    what else the asker said with a word such as `always`."""
+    found = []
+    for key, memory in candidates.memories.items():
+        speaker, told = speaker_of.get(key), told_by(memory)
+        rule = memory.get("rule") if key[0] == Level.N1 and speaker not in ANSWERING else None
+        if not rule and not (speaker in ASKING and told.text.bids):
+            continue
+        found.append(Instruction(key, rule or told.text.text, told.began, relevance[key], is_rule=bool(rule)))
+    return found
+
+
+def choose_instructions(instructions: Sequence[Instruction]) -> list[Key]:
+    """The rules that stand and fit a request best, the best first, at most `INSTRUCTIONS_KEPT`.
+
+    One that was revoked later is left out, one that was replaced later comes after all that stand.
+    """
+    in_time = sorted((each for each in instructions if each.is_rule), key=lambda each: (each.said_at, each.key))
+    standing: list[Instruction] = []
+    replaced: set[Key] = set()
+    for each in in_time:
+        same = [other for other in standing if _is_same_matter(each, other)]
+        if is_revocation(each.text) and (ended := _find_ended(each, standing)):
+            standing.remove(ended)
+            continue
+        replaced |= {other.key for other in same}
+        standing.append(each)
+
+    def order(each: Instruction) -> tuple[bool, float, Instant, Key]:
+        gain = 0.0 if is_conditional(each.text) else GENERAL
+        return each.key in replaced, -each.relevance - gain, -each.said_at, each.key
+
+    return [each.key for each in sorted(standing, key=order)[:INSTRUCTIONS_KEPT]]
+
+
+def _find_ended(revocation: Instruction, standing: Sequence[Instruction]) -> Instruction | None:
+    """The instruction that a revocation means: the one that shares the most with it, of those the latest."""
+    matter = matter_of(revocation.text)
+    shared = [(len(matter & matter_of(each.text)), each.said_at, each.key, each) for each in standing]
+    best = max(shared, default=None)
+    return best[-1] if best is not None and best[0] else None
+
+
+def _is_same_matter(one: Instruction, other: Instruction) -> bool:
+    ours, theirs = matter_of(one.text), matter_of(other.text)
+    shorter = min(len(ours), len(theirs))
+    return shorter > 0 and len(ours & theirs) / shorter >= SAME_MATTER

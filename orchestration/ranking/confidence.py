@@ -19,9 +19,8 @@ from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
-from orchestration.question.answer_kind import AnswerKind, gives_kind
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question
+from orchestration.question.reading import AnswerKind, Question, gives_kind
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_held
@@ -50,7 +49,7 @@ NAMED, PLAIN = "named", "plain"
 """A question that names a speaker, whose words are known to be theirs, and any other have weights of their own."""
 
 
-class Hit(NamedTuple):
+class EvidenceHit(NamedTuple):
     """A memory that was found. `likeness`: its cosine to the question; None where likeness did not find it.
 
     `read`: the text, where what was read of it is kept.
@@ -68,13 +67,13 @@ class Evidence:
     """A question and the best memories that were found, best first.
 
     `weights`: the inverse document frequency of each stem of the question. `speakers`: those that the question
-    names, by `name_key`, as in `Hit`. `of_that_time`: one of them names a day of the time
+    names, by `name_key`, as in `EvidenceHit`. `of_that_time`: one of them names a day of the time
     that the question names.
     """
 
     question: Question
     weights: Mapping[str, float]
-    hits: Sequence[Hit]
+    hits: Sequence[EvidenceHit]
     memories: int = 0
     speakers: frozenset[str] = frozenset()
     of_that_time: bool = False
@@ -168,12 +167,12 @@ def gather_evidence(
         frequencies.update(lexicon.frequencies or {})
     found = (candidates.memories[score.key] for score in order)
     telling = (memory for memory in found if memory.get("node_type") not in BARE_TYPES)
-    hits: list[Hit] = []
+    hits: list[EvidenceHit] = []
     of_that_time = False
     for memory in islice(telling, HITS):
         told = told_by(memory)
         text = told.lexical.text[:MOST_READ]
-        hits.append(Hit(text, memory.likeness, told.speaker or "", told.began, told.lexical))
+        hits.append(EvidenceHit(text, memory.likeness, told.speaker or "", told.began, told.lexical))
         if question.of_time_alone and not of_that_time:
             of_that_time = is_of_time(memory, question.periods)
     weights = weigh_stems(question, frequencies, memories, speakers)
@@ -233,7 +232,7 @@ def read_features(evidence: Evidence) -> dict[str, float]:
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
-def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
+def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _Fit:
     """`total`: the sum of the weights of the question's stems."""
     weights, read = evidence.weights, hit.read or ReadText(hit.text)
     held: list[Collection[str]] = []
@@ -258,7 +257,7 @@ def _fit(hit: Hit, evidence: Evidence, language: str, total: float) -> _Fit:
     )
 
 
-def _is_in_time(hit: Hit, question: Question) -> bool:
+def _is_in_time(hit: EvidenceHit, question: Question) -> bool:
     return bool(question.periods) and any(each.period.contains(hit.began) for each in question.periods)
 
 

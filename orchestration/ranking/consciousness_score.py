@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from hashlib import blake2b
+from itertools import count, repeat
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 import orjson
 
 from orchestration.ranking.candidates import Candidate, Key
-from schemas.memory import STORED_DEFAULTS, Level
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
+from schemas.intention import Plurality
+from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, STORED_DEFAULTS, Level
+from schemas.temporal import Instant, to_datetime
 from substrate.emotions import cosine_similarities
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
@@ -59,7 +62,7 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
     return energy * 0.4 + pressure * 0.6
 
 
-class _Weighed(NamedTuple):
+class _Weights(NamedTuple):
     """What the metadata of a memory bring to its score, with what was read from its text or without.
 
     `felt`: its emotions, as they are stored.
@@ -117,7 +120,7 @@ def consciousness_scores(
     divided; the other terms are, too, but for `shared`. A `mood` colours what answers: its resonance counts by
     relevance.
     """
-    weighed = [(memory.key, _weighed(memory, inferred=inferred)) for memory in memories]
+    weighed = [(memory.key, _weigh(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
         felt = [orjson.loads(each.felt) if each.felt else None for _, each in weighed]
@@ -137,13 +140,13 @@ def consciousness_scores(
     return scores
 
 
-def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
+def _weigh(memory: Candidate, *, inferred: bool) -> _Weights:
     name = "weighed_as_read" if inferred else "weighed_as_given"
-    found: _Weighed | None = memory.derived.get(name)
+    found: _Weights | None = memory.derived.get(name)
     if found is None:
         energy, confidence, stored, unset = _weighing(memory.row)
         read = frozenset[str]() if inferred else _names(unset)
-        found = memory.derived[name] = _Weighed(
+        found = memory.derived[name] = _Weights(
             STORED_DEFAULTS["energy"] if "energy" in read else float(energy),
             0.2 * float(confidence),
             -0.1 * (1.0 - completeness(memory, inferred=inferred)),
@@ -152,9 +155,19 @@ def _weighed(memory: Candidate, *, inferred: bool) -> _Weighed:
     return found
 
 
-def ranked(scores: Sequence[Score]) -> list[Score]:
+def in_rank_order(scores: Sequence[Score]) -> list[Score]:
     """Highest total first; equal ones by key, so that the same question has the same answer."""
     return sorted(scores, key=lambda score: (-score.total, score.key))
+
+
+def greatest_activation(scores: Iterable[Score]) -> float:
+    """The greatest activation of a stream, 0 for none."""
+    return max((score.activation for score in scores), default=0.0)
+
+
+def places_of(order: Iterable[Key]) -> dict[Key, float]:
+    """The place of each of the keys, from 0."""
+    return dict(zip(order, map(float, count()), strict=False))
 
 
 def stands_out(score: Score, greatest: float) -> bool:
@@ -180,7 +193,7 @@ def tiers(
     speaking = [score for score in scores if score.key not in bare]
     if nothing_fits:
         speaking = [score for score in speaking if score.key in instructions]
-    greatest = max((score.activation for score in speaking), default=0.0)
+    greatest = greatest_activation(speaking)
     focused = 0
     while focused < min(FOCUS, len(speaking)) and (
         stands_out(speaking[focused], greatest) or (whole and speaking[focused].activation > 0.0)
@@ -206,3 +219,84 @@ def levelled(order: Sequence[Score], term: str) -> list[Score]:
             score = Score(score.key, max(score.activation, below.activation), score.total + added, terms)
         levels.append(score)
     return levels[::-1]
+
+
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+HALF_LIFE_DAYS: Final = 30.0
+"""After this many days a memory counts half (004), in a waking of scope `recent` so many more than its window."""
+RECENCY_SHARE: Final = 0.2
+"""The most that importance × recency adds to a score: as much as full confidence does."""
+DRAWS: Final = 400
+"""How many places are drawn for the random pool; most of them hold no memory of the scope."""
+
+type Week = tuple[int, int]
+
+
+def recency(days: float, half_life_days: float = HALF_LIFE_DAYS) -> float:
+    """1 / (1 + days / half-life), in (0, 1]: ½ after one half-life, ⅓ after two (004, change 3).
+
+    `days` is the age; a memory of the future counts as of today.
+    """
+    return 1.0 / (1.0 + max(0.0, days) / half_life_days)
+
+
+def week(instant: Instant) -> Week:
+    """ISO year and week, UTC."""
+    year, number, _ = to_datetime(instant).isocalendar()
+    return year, number
+
+
+def seeded_numbers(seed: str, count: int = DRAWS) -> list[float]:
+    """Random numbers in [0, 1), the same for the same seed."""
+    return [
+        int.from_bytes(blake2b(f"{seed}|{place}".encode(), digest_size=6).digest()) / 2**48
+        for place in range(count)
+    ]
+
+
+def plurality_term(valid_at: Instant, importance: float | None, plurality: Plurality, moment: Instant) -> float:
+    """0.2 × importance, at least the floor, × recency; in [0, 0.2] (004)."""
+    age = recency((moment - valid_at) / DAY, plurality.half_life_days)
+    return RECENCY_SHARE * max(plurality.importance_floor, importance or 0.0) * age
+
+
+def spread_over_weeks(
+    order: Sequence[Score], memories: Mapping[Key, Candidate], plurality: Plurality
+) -> list[Score]:
+    """The order with each tier spread over weeks: at most `per_week` of one week first, then others (004, change
+    1).
+
+    Only what stands out competes for the focus: spreading puts nothing there that is not about the question.
+    """
+    greatest = greatest_activation(order)
+    outstanding = [score for score in order if stands_out(score, greatest)]
+    chosen = _week_by_week(outstanding, memories, plurality.per_week)[:FOCUS]
+    for size in (PERIPHERAL, BACKGROUND):
+        rest = _without(order, chosen)
+        chosen += _week_by_week(rest, memories, plurality.per_week)[:size]
+    return chosen + _without(order, chosen)
+
+
+def _without(order: Iterable[Score], chosen: Iterable[Score]) -> list[Score]:
+    taken = {score.key for score in chosen}
+    return [score for score in order if score.key not in taken]
+
+
+def _week_by_week(order: Iterable[Score], memories: Mapping[Key, Candidate], per_week: int) -> list[Score]:
+    first, rest = split_by_week(order, lambda score: int(memories[score.key].get("valid_at")), per_week)
+    return first + rest
+
+
+def split_by_week[T](
+    items: Iterable[T], valid_at: Callable[[T], Instant], per_week: int
+) -> tuple[list[T], list[T]]:
+    """The first `per_week` items of each ISO week, and the others; both in the order given (004, change 1)."""
+    seen: Counter[Week] = Counter()
+    first: list[T] = []
+    rest: list[T] = []
+    for item in items:
+        its_week = week(valid_at(item))
+        seen[its_week] += 1
+        (first if seen[its_week] <= per_week else rest).append(item)
+    return first, rest

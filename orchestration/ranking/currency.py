@@ -12,8 +12,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from orchestration.question.answer_kind import AskedKind
-from orchestration.question.reading import ANSWERING, Question
+from orchestration.question.reading import ANSWERING, AskedKind, Question
 from orchestration.question.tense import Tense
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.changes import (
@@ -24,12 +23,12 @@ from orchestration.ranking.changes import (
     SAID,
     SAID_BESIDE,
     Change,
-    Hit,
+    ComparedHit,
     Whose,
     find_changes,
 )
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.texts import Told, told_by
+from orchestration.ranking.consciousness_score import Score, places_of
+from orchestration.ranking.texts import MemoryText, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
 from substrate.language.text import stem, stems, word_language
@@ -84,7 +83,7 @@ class Comparison(NamedTuple):
 NO_COMPARISON: Final = Comparison()
 
 
-class _Read(NamedTuple):
+class _QuestionReading(NamedTuple):
     """What is read of a question once: the kind of thing asked for, the stems of its words, its language.
 
     `attribute`: the stems of all words for the attributes that it asks for.
@@ -102,9 +101,9 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     known_to = min(candidates.known_to, END_OF_TIME)
     language = word_language(question.text)
     attribute = frozenset[str]().union(*(words for _, words in question.alike))
-    read = _Read(question.answer_kind, stems(question.text), language, attribute)
+    read = _QuestionReading(question.answer_kind, stems(question.text), language, attribute)
     keys: list[Key] = []
-    hits: list[Hit] = []
+    hits: list[ComparedHit] = []
     for score in order:
         memory = memories[score.key]
         told = told_by(memory)
@@ -118,10 +117,10 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
     return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
 
 
-def _hit(score: Score, memory: Candidate, told: Told, question: _Read) -> Hit:
+def _hit(score: Score, memory: Candidate, told: MemoryText, question: _QuestionReading) -> ComparedHit:
     whose, text = _voice(score.key, told), told.text
     said, voice = text.stems(question.language), text.voice
-    return Hit(
+    return ComparedHit(
         told.began,
         whose,
         score.total,
@@ -166,7 +165,7 @@ def fold_duplicates(
     return kept, {key: tuple(ids) for key, ids in others.items()}
 
 
-def _voice(key: Key, told: Told) -> Whose:
+def _voice(key: Key, told: MemoryText) -> Whose:
     """Whose words a memory is: level and speaker, or author; the answering side is one voice on all levels."""
     return told.by if told.by in ANSWERING else (key[0], told.by)
 
@@ -205,9 +204,8 @@ def places_by_currency(comparison: Comparison, keys: Sequence[Key], question: Qu
         return {}
     compared_keys = set(comparison.keys)
     order = order_by_currency(comparison, question.tense, raising=question.own)
-    speaking = (comparison.keys[place] for place in order)
-    placed = (next(speaking) if key in compared_keys else key for key in keys)
-    return {key: float(place) for place, key in enumerate(placed)}
+    speaking = map(comparison.keys.__getitem__, order)
+    return places_of(next(speaking) if key in compared_keys else key for key in keys)
 
 
 def _with_head(places: Sequence[int], head: Sequence[int]) -> list[int]:

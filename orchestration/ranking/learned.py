@@ -150,7 +150,10 @@ def use_priors(lessons: Iterable[Lesson], words: Mapping[str, float]) -> dict[st
     used: dict[str, float] = {}
     wrong: dict[str, float] = {}
     for lesson in lessons:
-        near = _nearness(words, lesson.words)
+        # The cosine of two questions as vectors of weighted words, in [0, 1].
+        others = lesson.words
+        shared = math.fsum(weight * others[stem] for stem, weight in words.items() if stem in others)
+        near = min(1.0, shared / (math.hypot(*words.values()) * math.hypot(*others.values()))) if shared else 0.0
         if near < NEAR:
             continue
         told = LIKE * near + SAME * near**SHARP
@@ -159,12 +162,6 @@ def use_priors(lessons: Iterable[Lesson], words: Mapping[str, float]) -> dict[st
         for name in lesson.wrong:
             wrong[name] = max(wrong.get(name, 0.0), told)
     return {name: used.get(name, 0.0) - WRONG * wrong.get(name, 0.0) for name in used.keys() | wrong.keys()}
-
-
-def _nearness(words: Mapping[str, float], others: Mapping[str, float]) -> float:
-    """The cosine of two questions as vectors of weighted words, in [0, 1]."""
-    shared = math.fsum(weight * others[stem] for stem, weight in words.items() if stem in others)
-    return min(1.0, shared / (math.hypot(*words.values()) * math.hypot(*others.values()))) if shared else 0.0
 
 
 def draw_lesson(

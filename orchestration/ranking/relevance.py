@@ -30,24 +30,6 @@ def lexical_text(memory: Candidate) -> str:
     return description if memory.get("speaker") else f"{memory.get('name')} {description}"
 
 
-class Lengths(NamedTuple):
-    """The length of each text and the mean length in each level, both in the same unit."""
-
-    own: Mapping[Key, float]
-    mean: Mapping[GraphKey, float]
-
-    @classmethod
-    def in_characters(cls, texts: Mapping[Key, str]) -> Lengths:
-        """Lengths in characters; the mean is that of the candidates.
-
-        BM25 uses only the ratio of the two. Lengths in words, or the mean of the whole graph, would cost a pass
-        over every text or every memory.
-        """
-        own = {key: float(len(text)) for key, text in texts.items()}
-        mean = sum(own.values()) / len(own) if own else 0.0
-        return cls(own, {key[0]: mean for key in own})
-
-
 def word_relevance(
     memories: Mapping[Key, Candidate], lexicons: Mapping[GraphKey, Lexicon], names: Collection[str]
 ) -> dict[Key, float]:
@@ -73,24 +55,19 @@ def word_relevance(
     return scores
 
 
-def bm25_scores(
-    texts: Mapping[Key, str],
-    weights: Mapping[GraphKey, Mapping[str, float]],
-    lengths: Lengths | None = None,
-    *,
-    language: str = DEFAULT_LANGUAGE,
-) -> dict[Key, float]:
+def bm25_scores(texts: Mapping[Key, str], weights: Mapping[GraphKey, Mapping[str, float]]) -> dict[Key, float]:
     """Okapi BM25 of each text, at least 0; 0 for a text without a stem of the question.
 
-    `weights`: in each level the inverse document frequency of each stem of the question, in its language.
+    `weights`: in each level the inverse document frequency of each stem of the question. BM25 uses only the ratio
+    of a length to the mean: lengths in words, or the mean of the whole graph, would cost a pass over every text.
     """
-    lengths = lengths or Lengths.in_characters(texts)
+    mean = float(sum(map(len, texts.values()))) / len(texts) if texts else 0.0
     scores = dict.fromkeys(texts, 0.0)
     for level, level_weights in weights.items():
         keys = [key for key in texts if key[0] == level]
-        for place, counts in count_stems([texts[key] for key in keys], level_weights, language).items():
+        for place, counts in count_stems([texts[key] for key in keys], level_weights).items():
             key = keys[place]
-            scores[key] = okapi_bm25(counts, level_weights, lengths.own[key], lengths.mean[level])
+            scores[key] = okapi_bm25(counts, level_weights, float(len(texts[key])), mean)
     return scores
 
 
@@ -219,7 +196,7 @@ def word_weights(
 # --- the passage that stands for a long text --------------------------------------------------------------
 
 
-class _Found(NamedTuple):
+class _FoundPassage(NamedTuple):
     memory: Candidate
     passage: FoundPassage
 
@@ -230,7 +207,7 @@ def show_best_passages(candidates: Candidates, lexicons: Mapping[GraphKey, Lexic
     The memory is then ranked as if that passage were its text.
     """
     found = {
-        (key[0], f"{key[1]}\n{key[2]}", place): _Found(memory, passage)
+        (key[0], f"{key[1]}\n{key[2]}", place): _FoundPassage(memory, passage)
         for key, memory in candidates.memories.items()
         for place, passage in enumerate(memory.passages)
     }
@@ -253,7 +230,7 @@ def show_best_passages(candidates: Candidates, lexicons: Mapping[GraphKey, Lexic
         memory.show(ShownPassage(passage.start, passage.end, length), passage.text)
 
 
-def _word_scores(found: Mapping[Key, _Found], lexicons: Mapping[GraphKey, Lexicon]) -> dict[Key, float]:
+def _word_scores(found: Mapping[Key, _FoundPassage], lexicons: Mapping[GraphKey, Lexicon]) -> dict[Key, float]:
     """BM25 of each passage as a share of the best, in [0, 1]."""
     weights = {
         level: word_weights(lexicon.frequencies or {}, lexicon.memories) for level, lexicon in lexicons.items()
@@ -263,7 +240,7 @@ def _word_scores(found: Mapping[Key, _Found], lexicons: Mapping[GraphKey, Lexico
     return {key: score / best for key, score in scores.items()}
 
 
-def _likeness_scores(found: Mapping[Key, _Found]) -> dict[Key, float]:
+def _likeness_scores(found: Mapping[Key, _FoundPassage]) -> dict[Key, float]:
     """Likeness stretched to [0, 1] between the least and the greatest of the passages."""
     values = [passage.likeness for _, passage in found.values()]
     low, high = min(values), max(values)

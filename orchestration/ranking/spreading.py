@@ -13,12 +13,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
-from orchestration.traversal.probability import (
-    NO_STATE,
-    State,
-    columns_needed,
-    traversal_probabilities,
-)
+from orchestration.traversal.paths import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.memory import STORED_DEFAULTS, GraphKey
 
 NAMED_PULL: Final = 0.35
@@ -69,14 +64,23 @@ def spread(
         (number.get((link.graph_key, link.source), -1), number.get((link.graph_key, link.target), -1))
         for link in links
     ]
-    pairs = _linked_pairs(ends, likelihoods(links, state, inferred=weights.inferred))
+    # The pairs of linked memories, each once, in order, with the probability of the likeliest
+    # link of each. A loop is none.
+    probabilities = likelihoods(links, state, inferred=weights.inferred)
+    likeliest: dict[Ends, float] = {}
+    for (one, other), probability in zip(ends, probabilities, strict=True):
+        if one != other and one >= 0 and other >= 0:
+            pair = (one, other) if one < other else (other, one)
+            if probability >= likeliest.get(pair, 0.0):
+                likeliest[pair] = probability
+    pairs = sorted(likeliest.items())
     hub_shares = _hub_shares(pairs, len(number))
     gifts = [0.0] * len(number)
     for place, key in zip(numbers, memories, strict=True):
         gifts[place] = max(gifts[place], weights.gain * hub_shares[place] * relevance[key])
     for place in (place for place, memory in zip(numbers, memories.values(), strict=True) if memory.named):
         gifts[place] = NAMED_PULL
-    shares = [taken * share for taken, share in zip(_taken(pairs, gifts), hub_shares, strict=True)]
+    shares = [taken * share for taken, share in zip(_sum_gifts(pairs, gifts), hub_shares, strict=True)]
     received = {key: shares[place] for key, place in zip(memories, numbers, strict=True)}
     if weights.answer:
         kinds = column_of(links, "relation_type")
@@ -84,20 +88,6 @@ def spread(
         for key, question_relevance in _answers(following, memories, numbers, relevance):
             received[key] += weights.answer * question_relevance
     return received
-
-
-def _linked_pairs(ends: Iterable[Ends], probabilities: Iterable[float]) -> list[tuple[Ends, float]]:
-    """The pairs of linked memories, each once, in order, with the probability of the likeliest link of each.
-
-    A loop is none.
-    """
-    likeliest: dict[Ends, float] = {}
-    for (one, other), probability in zip(ends, probabilities, strict=True):
-        if one != other and one >= 0 and other >= 0:
-            pair = (one, other) if one < other else (other, one)
-            if probability >= likeliest.get(pair, 0.0):
-                likeliest[pair] = probability
-    return sorted(likeliest.items())
 
 
 def _hub_shares(pairs: Iterable[tuple[Ends, float]], memories: int) -> list[float]:
@@ -109,7 +99,7 @@ def _hub_shares(pairs: Iterable[tuple[Ends, float]], memories: int) -> list[floa
     return [HUB_LINKS / degree if degree > HUB_LINKS else 1.0 for degree in degrees]
 
 
-def _taken(pairs: Iterable[tuple[Ends, float]], gifts: Sequence[float]) -> list[float]:
+def _sum_gifts(pairs: Iterable[tuple[Ends, float]], gifts: Sequence[float]) -> list[float]:
     """What each memory is given by all its neighbours, by number."""
     of_first, of_second = [0.0] * len(gifts), [0.0] * len(gifts)
     for (one, other), probability in pairs:
@@ -140,13 +130,9 @@ def _answers(
 def _asks(memory: Candidate) -> bool:
     found: bool | None = memory.derived.get("asks")
     if found is None:
-        found = memory.derived["asks"] = is_asking(memory.get("description") or "")
+        # Where a text ends with a question the next turn is its answer.
+        found = memory.derived["asks"] = "?" in (memory.get("description") or "")[-60:]
     return found
-
-
-def is_asking(text: str) -> bool:
-    """Whether a text ends with a question, so that the next turn is its answer."""
-    return "?" in text[-60:]
 
 
 def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE, *, inferred: bool = True) -> list[float]:

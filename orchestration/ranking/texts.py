@@ -14,11 +14,9 @@ from functools import cache
 from typing import Final
 
 from orchestration.appraisal.standing_rules import is_standing_instruction
-from orchestration.question.answer_kind import AskedKind, NamesGiven, answers, names_given
-from orchestration.question.planned_times import read_planned_times
-from orchestration.question.reading import instruction_words
+from orchestration.question.reading import AskedKind, NamesGiven, answers, instruction_words, names_given
 from orchestration.question.tense import Voice, has_own_words, read_voice
-from orchestration.question.time_expressions import read_told_times
+from orchestration.question.time_expressions import read_planned_times, read_told_times
 from orchestration.ranking.candidates import Candidate, Candidates
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate.language.languages import DEFAULT_LANGUAGE
@@ -185,7 +183,7 @@ def flatten(texts: Iterable[ReadText]) -> None:
         text._flat = flat
 
 
-class Told:
+class MemoryText:
     """What a memory tells, with what was read of it so far.
 
     `speaker`: whose words it is, by `name_key`; `by` the same, else its author, else empty. `began`: when it began
@@ -243,11 +241,11 @@ class Told:
         return self.silent_at >= known_to
 
 
-def told_by(memory: Candidate) -> Told:
+def told_by(memory: Candidate) -> MemoryText:
     """What a memory tells; kept with its record."""
-    found: Told | None = memory.derived.get("told")
+    found: MemoryText | None = memory.derived.get("told")
     if found is None:
-        found = memory.derived["told"] = Told(memory)
+        found = memory.derived["told"] = MemoryText(memory)
     return found
 
 

@@ -15,7 +15,7 @@ from orchestration.question.time_expressions import NamedPeriod, Seeking
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.texts import told_by
 from schemas.memory import GraphKey
-from schemas.temporal import END_OF_TIME, Period
+from schemas.temporal import END_OF_TIME
 
 GRACE: Final = timedelta(days=7) // timedelta(microseconds=1)
 """People tell what happened within days: what was said so long after a period, in microseconds, may be of it."""
@@ -36,29 +36,24 @@ ABOUT: Final = 0.8
 
 
 def period_fits(
-    memories: Mapping[Key, Candidate],
-    periods: Sequence[NamedPeriod],
-    *,
-    alone: bool = False,
-    plans: bool = False,
+    memories: Mapping[Key, Candidate], periods: Sequence[NamedPeriod], *, alone: bool = False, plans: bool = False
 ) -> dict[Key, float]:
     """How well each candidate fits one of the periods, in (0, 1]; those that fit none are left out.
 
     A long period counts less, unless the question is of the time `alone`: "what did I drive in autumn" may have
     been told long before. `plans`: it asks what is planned then, which was said before ("in two weeks").
     """
-    weighed = [each if alone else each._replace(weight=each.weight * sharpness(each.period)) for each in periods]
+    weighed: list[NamedPeriod] = []
+    for each in periods:
+        length = each.period.end - each.period.start
+        share = 1.0 if alone else next(share for longest, share in SHARPNESS if length <= longest)
+        weighed.append(each._replace(weight=each.weight * share))
     fits: dict[Key, float] = {}
     for key, memory in memories.items():
         fit = max((_fit(memory, each, plans=plans) for each in weighed), default=0.0)
         if fit > 0.0 and memory.get("node_type") != SESSION:
             fits[key] = fit
     return fits
-
-
-def sharpness(period: Period) -> float:
-    """What a period counts by its length, in (0, 1]."""
-    return next(share for longest, share in SHARPNESS if period.end - period.start <= longest)
 
 
 def is_of_time(memory: Candidate, periods: Sequence[NamedPeriod]) -> bool:

@@ -12,10 +12,11 @@ from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from orchestration.algorithms import jaccard, maximal_marginal_relevance
-from orchestration.ranking.plurality import DAY, split_by_week
+from orchestration.ranking.consciousness_score import DAY, split_by_week
 from orchestration.ranking.relevance import count_stems
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from schemas.memory import ConsciousnessNode, GraphKey
+from schemas.mind.state import CitizenState
 from schemas.temporal import Instant, to_instant
 from schemas.wave_signal import CHANNELS, Channel, ContextEdge, ContextNode, Resonance, Weights
 from substrate.emotions import normal_emotions
@@ -145,8 +146,17 @@ def effective_weights(
 
 def dominant_emotion(memory: ConsciousnessNode) -> str | None:
     """The strongest emotion of a memory in normal form, the first by name of equal ones; None without emotions."""
-    felt = normal_emotions(memory.emotion_vector or {})
+    return strongest_emotion(normal_emotions(memory.emotion_vector or {}))
+
+
+def strongest_emotion(felt: Mapping[str, float]) -> str | None:
+    """The same of emotions in normal form."""
     return min(felt, key=lambda emotion: (-felt[emotion], emotion)) if any(felt.values()) else None
+
+
+def low_drives(state: CitizenState) -> dict[str, float]:
+    """The satisfaction of the drives of a state that act on the signal."""
+    return {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
 
 
 def choose(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> list[Echo]:

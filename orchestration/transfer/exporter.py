@@ -184,13 +184,9 @@ class _GraphReader:
         self._add_records(memory.carried["id"], memory.records)
 
     def _add_links(self, open_links: Sequence[StoredLink], past_links: Sequence[StoredLink]) -> None:
-        for link in open_links:
-            self._add_link(link, past=False)
-        for link in past_links:
-            self._add_link(link, past=True)
-
-    def _add_link(self, link: StoredLink, *, past: bool) -> None:
-        self._add({"kind": "link", "past": past, **link._asdict()})
+        for past, links in ((False, open_links), (True, past_links)):
+            for link in links:
+                self._add({"kind": "link", "past": past, **link._asdict()})
 
     def _add_records(self, memory_id: str, records: Iterable[PastRecord]) -> None:
         """Add past records in the order of the file; a trace that several share is written with the first one."""
@@ -279,4 +275,4 @@ class _KnownGraphReader(_GraphReader):
 
     def _add_links(self, open_links: Sequence[StoredLink], past_links: Sequence[StoredLink]) -> None:
         for link, past in known_links([*open_links, *past_links], self._known_at):
-            self._add_link(link, past=past)
+            self._add({"kind": "link", "past": past, **link._asdict()})

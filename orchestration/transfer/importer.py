@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.mind.stream_note import rename_stream
@@ -48,13 +48,6 @@ class ImportReport(Frozen):
     counts: dict[str, int]
     mended: int = 0
     moved: int = 0
-
-
-class ImportRow(NamedTuple):
-    """A line in the form in which its statement writes it."""
-
-    kind: str
-    row: dict[str, Any]
 
 
 async def import_lines(
@@ -125,7 +118,6 @@ async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -
 
 
 async def _check_empty(name: str, deps: Deps) -> None:
-    """Raises Conflict when the graph holds memories."""
     if await archive.is_empty(deps.graph(name)):
         return
     raise Conflict(
@@ -225,7 +217,6 @@ class _Drafts:
         self._progress(self.counts.total(), self._total)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Compute the vectors that the file does not have."""
         traces = [(row["properties"], trace) for row in rows for trace in (*row.get("present", ()), *row["past"])]
         missing = [(content, trace) for content, trace in traces if trace["bare"]]
         vectors = await self._deps.embedder.embed_texts([records.embedded_text(content) for content, _ in missing])
@@ -234,27 +225,28 @@ class _Drafts:
             trace["emotion"] = records.felt_trace(content, content["id"], content["version"])
 
 
-def _import_row(line: Line) -> ImportRow:
+def _import_row(line: Line) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a line, and the form in which its statement writes it."""
     properties = line["properties"]
     match line["kind"]:
         case "node":
-            return ImportRow(line["label"], {"properties": properties})
+            return line["label"], {"properties": properties}
         case "tag":
-            return ImportRow(RowKind.TAG, {"properties": properties})
+            return RowKind.TAG, {"properties": properties}
         case "memory":
             tags = [{"name": name, "properties": link} for name, link in line["tags"].items()]
             traces = _trace_rows(line)
-            return ImportRow(RowKind.MEMORY, {"properties": properties, "tags": tags, **traces})
+            return RowKind.MEMORY, {"properties": properties, "tags": tags, **traces}
         case "record" if "shares_trace_of" in line:
             row = {"of": line["of"], "properties": properties, "shares_trace_of": line["shares_trace_of"]}
-            return ImportRow(RowKind.RECORD_WITH_SHARED_TRACE, row)
+            return RowKind.RECORD_WITH_SHARED_TRACE, row
         case "record":
             traces = _trace_rows(line)
-            return ImportRow(RowKind.RECORD, {"of": line["of"], "properties": properties, **traces})
+            return RowKind.RECORD, {"of": line["of"], "properties": properties, **traces}
         case _:
             ends = {"source_id": line["source_id"], "target_id": line["target_id"]}
             kind = RowKind.PAST_LINK if line["past"] else RowKind.LINK
-            return ImportRow(kind, {**ends, "properties": properties})
+            return kind, {**ends, "properties": properties}
 
 
 def _trace_rows(line: Line) -> dict[str, list[dict[str, Any]]]:

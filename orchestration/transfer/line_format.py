@@ -122,22 +122,23 @@ def memory_as_known(memory: MemoryLines, known_at: Instant) -> MemoryLines | Non
     """Return the memory as it was known; None when none of its records was known."""
     current = PastRecord(0, dict(memory.carried), memory.trace)
     known: list[PastRecord] = []
+    changes: list[Instant] = []
     for record in (current, *memory.records):
         if record.properties["created_at"] <= known_at:
             then = as_known(record.properties, known_at)
             for name in _OF_ALL_RECORDS:
                 then.pop(name, None)
             known.append(record._replace(properties=then))
+            changes.append(then["created_at"])
+            if then["expired_at"] <= known_at:
+                changes.append(then["expired_at"])
     if not known:
         return None
     carried = max(known, key=lambda record: _carrying_order(record.properties))
-    # The last change and the highest version; nothing of a memory that never changed.
-    records = [record.properties for record in known]
-    closed = [record["expired_at"] for record in records if record["expired_at"] <= known_at]
-    summary: dict[str, int] = {}
-    if len(records) > 1 or closed:
-        touched = max([*closed, *(record["created_at"] for record in records)])
-        summary = {"touched": touched, "versions": max(record["version"] for record in records)}
+    summary: dict[str, int] = {}  # nothing of a memory that never changed
+    if len(changes) > 1:
+        versions = max(record.properties["version"] for record in known)
+        summary = {"touched": max(changes), "versions": versions}
     side = "Trace" if carried.properties["expired_at"] == END_OF_TIME else "PastTrace"
     tags, buckets = (orjson.loads(carried.properties.get(name) or "[]") for name in ("tags", "buckets"))
     return MemoryLines(

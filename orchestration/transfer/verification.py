@@ -129,9 +129,8 @@ class RecordCheck:
             past = self._versions - {self._carried["version"]}
             if "shares_trace_of" in line and line["shares_trace_of"] not in past:
                 raise LineFault("it shares the trace of a record that does not come before it")
-            self._take_carried_before(properties)
-            self._check_version(properties)
-            self._check_overlap(properties)
+            self._take_carried(properties)
+            self._check_record(properties)
         elif self.identity == STATE:
             self._take_state(line["label"], properties)
 
@@ -144,31 +143,27 @@ class RecordCheck:
             return
         if carried is None or properties["version"] >= carried["version"]:
             raise LineFault("it is a past state, and there is no current state with a later version")
-        self._check_version(properties)
-        self._check_overlap(properties)
+        self._check_record(properties)
 
     def finish(self) -> None:
         """Check the carried record if it is not checked yet: the first in the file may be the last in time."""
-        if not self._carried_taken and self._carried is not None:
-            self._check_version(self._carried)
-            self._check_overlap(self._carried)
+        self._take_carried()
         self._carried = None
 
-    def _take_carried_before(self, following: Mapping[str, Any]) -> None:
-        """Check the carried record before the first record with a higher version, which corrects its past."""
-        if (
-            not self._carried_taken
-            and self._carried is not None
-            and self._carried["version"] < following["version"]
-        ):
+    def _take_carried(self, following: Mapping[str, Any] | None = None) -> None:
+        """Check the carried record, before the first record with a higher version, which corrects its past."""
+        carried = self._carried
+        if self._carried_taken or carried is None:
+            return
+        if following is None or carried["version"] < following["version"]:
             self._carried_taken = True
-            self._check_version(self._carried)
-            self._check_overlap(self._carried)
+            self._check_record(carried)
 
-    def _check_version(self, properties: Mapping[str, Any]) -> None:
+    def _check_record(self, properties: Mapping[str, Any]) -> None:
         if properties["version"] in self._versions:
             raise LineFault(f"version {properties['version']} of {_name(properties)} comes twice")
         self._versions.add(properties["version"])
+        self._check_overlap(properties)
 
     def _check_overlap(self, properties: Mapping[str, Any]) -> None:
         valid = Period(properties["valid_at"], properties["invalid_at"])

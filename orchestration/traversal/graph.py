@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, Final
 
 from orchestration.traversal.paths import (
+    NO_STATE,
     Identity,
-    Likeness,
-    links_on,
-    memories_on,
+    State,
+    columns_needed,
+    graph_of,
     short_name,
     suggested_paths,
+    traversal_probabilities,
 )
-from orchestration.traversal.probability import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.base import to_columns
 from schemas.bounded_cache import cached_within
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
-from schemas.stream import ActivationTiers
-from schemas.stream_parts import (
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, GraphKey, Source
+from schemas.stream import (
+    ActivationTiers,
     GraphEdge,
     GraphNode,
     Tier,
@@ -85,7 +86,6 @@ def build_graph(
     links: Sequence[ConsciousnessRelationship],
     state: State = NO_STATE,
     *,
-    likeness: Likeness | None = None,
     kept: KeptValues = NOTHING_KEPT,
 ) -> TraversalGraph:
     """Every memory and link, with paths, hubs, themes and density (003, component 4).
@@ -100,9 +100,13 @@ def build_graph(
     between = _newest_between(links, memories)
     edges = graph_edges(between, state, kept)
     starts = [(node.graph_key, node.node_id) for node in tiers.focus]
-    paths = suggested_paths(memories, edges, starts, likeness)
-    on_paths = dict.fromkeys(memories_on(paths))
-    path_links = links_on(paths)
+    paths = suggested_paths(memories, edges, starts)
+    on_paths: dict[Identity, None] = {}
+    path_links: set[tuple[GraphKey, str]] = set()
+    for path in paths:
+        graph = graph_of(path)
+        on_paths |= dict.fromkeys(zip(repeat(graph), path.path_nodes, strict=False))
+        path_links.update(zip(repeat(graph), path.path_edges, strict=False))
     hubs = _hubs(edges)
     themed = [memories[identity] for identity in {**dict.fromkeys(hubs), **on_paths}]
     themed_links = [link for link in between if (link.graph_key, link.link_id) in path_links]

@@ -22,14 +22,17 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import pairwise
-from typing import Final, NamedTuple
+from itertools import pairwise, starmap
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from orchestration.algorithms import jaccard
 from schemas.memory import ConsciousnessNode, GraphKey, ResolutionState
-from schemas.stream_parts import GraphEdge, TraversalPath, activation_score
-from substrate.emotions import cosine_similarity, normal_emotions
+from schemas.stream import GraphEdge, TraversalPath, activation_score
+from substrate.emotions import cosine_similarities, cosine_similarity, normal_emotions
 from substrate.language.text import stems
 
 MAX_PATHS: Final = 10
@@ -47,8 +50,6 @@ STATE_NAMES: Final = {
 }
 
 type Identity = tuple[GraphKey, str]
-type Likeness = Mapping[tuple[GraphKey, str, str], float]
-"""Cosine of the embeddings of two memories of a level, under either order of their ids."""
 type _Walk = tuple[int, ...]
 """The memories of a path, as places in `_Web.identities`."""
 
@@ -69,10 +70,7 @@ class _Web(NamedTuple):
 
 
 def suggested_paths(
-    nodes: Mapping[Identity, ConsciousnessNode],
-    edges: Iterable[GraphEdge],
-    starts: Sequence[Identity],
-    likeness: Likeness | None = None,
+    nodes: Mapping[Identity, ConsciousnessNode], edges: Iterable[GraphEdge], starts: Sequence[Identity]
 ) -> tuple[TraversalPath, ...]:
     """The most probable whole paths from `starts`, at most ten; the head of this module says which are whole.
 
@@ -89,7 +87,7 @@ def suggested_paths(
     whole = sorted(not_contained, key=lambda walk: (-best[walk], -len(walk), walk))
     most_probable = {walk[:-1]: walk for walk in reversed(whole)}
     chosen = [walk for walk in whole if most_probable[walk[:-1]] is walk][:MAX_PATHS]
-    return tuple(_path(walk, web, nodes, likeness or {}) for walk in chosen)
+    return tuple(_path(walk, web, nodes) for walk in chosen)
 
 
 def _web(nodes: Iterable[Identity], edges: Iterable[GraphEdge]) -> _Web:
@@ -180,13 +178,12 @@ def _beginnings(walk: _Walk) -> Iterator[_Walk]:
     return (walk[:end] for end in range(len(walk) - 1, 1, -1))
 
 
-def _path(
-    walk: _Walk, web: _Web, nodes: Mapping[Identity, ConsciousnessNode], likeness: Likeness
-) -> TraversalPath:
+def _path(walk: _Walk, web: _Web, nodes: Mapping[Identity, ConsciousnessNode]) -> TraversalPath:
     memories = [nodes[web.identities[place]] for place in walk]
     edges = [web.edge(*ends) for ends in pairwise(walk)]
     ids = "\n".join((*(memory.node_id for memory in memories), *(edge.edge_id for edge in edges)))
-    coherence = [_likeness(one, other, likeness) for one, other in pairwise(memories)]
+    said = [stems(lexical_text(memory)) for memory in memories]
+    coherence = list(starmap(jaccard, pairwise(said)))  # until the cosines of neighbours are read
     return TraversalPath.of_fields(
         {
             "path_id": f"{memories[0].graph_key}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
@@ -204,26 +201,6 @@ def _path(
 def graph_of(path: TraversalPath) -> GraphKey:
     """The graph of a path, which its id begins with."""
     return path.path_id.rpartition("-")[0]
-
-
-def memories_on(paths: Iterable[TraversalPath]) -> list[Identity]:
-    """The memories of the paths, path by path."""
-    return [(graph_of(path), node_id) for path in paths for node_id in path.path_nodes]
-
-
-def links_on(paths: Iterable[TraversalPath]) -> set[tuple[GraphKey, str]]:
-    """The links of the paths, by level and id."""
-    return {(graph_of(path), link_id) for path in paths for link_id in path.path_edges}
-
-
-def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
-    """The likeness of two memories, in [0, 1]: the cosine given, else the Jaccard coefficient of their stems."""
-    given = likeness.get((one.graph_key, one.node_id, other.node_id))
-    if given is None:
-        given = likeness.get((one.graph_key, other.node_id, one.node_id))
-    if given is not None:
-        return max(0.0, min(1.0, given))
-    return jaccard(stems(lexical_text(one)), stems(lexical_text(other)))
 
 
 def emotional_consistency(emotions: Sequence[Mapping[str, float] | None]) -> float:
@@ -284,3 +261,60 @@ def _narrative(memories: Sequence[ConsciousnessNode], width: int) -> str:
                 name = f"{STATE_NAMES[state]}: {name}"
         parts.append(name)
     return " → ".join(parts)
+
+
+type Array = np.ndarray[Any, np.dtype[np.float64]]
+type Numbers = float | Array
+
+ENERGY, GOAL, EMOTION, CONFIDENCE, TRANSFER = 0.3, 0.2, 0.3, 0.1, 0.1
+"""The weights of the five factors; their sum is 1."""
+SAME_GOAL, PART_OF_GOAL, OTHER_GOAL = 1.0, 0.7, 0.3
+"""The match of two goals: the same, one within the other, anything else."""
+NUMBERS = ("energy", "confidence", "energy_transfer_coefficient")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The goal and emotions that links are weighed by. 003 also passes the current energy, but does not use it."""
+
+    goal: str | None = None
+    emotions: Mapping[str, float] | None = None
+
+
+NO_STATE: Final = State()
+
+
+def goal_match(one: str | None, other: str | None) -> float:
+    """1.0 for the same goal, 0.7 when one contains the other, else 0.3; 0.3 without a goal (003, component 5b)."""
+    if not one or not other:
+        return OTHER_GOAL
+    if one == other:
+        return SAME_GOAL
+    return PART_OF_GOAL if one in other or other in one else OTHER_GOAL
+
+
+def columns_needed(state: State) -> tuple[str, ...]:
+    """The columns of links that `traversal_probabilities` reads for this state."""
+    return (*NUMBERS, *(("goal",) if state.goal else ()), *(("emotion_vector",) if state.emotions else ()))
+
+
+def traversal_probabilities(links: Mapping[str, Sequence[Any]], state: State = NO_STATE) -> Array:
+    """The probability, in [0, 1], that each link is followed from this state; one rule for spreading and for
+    paths.
+
+    0.3 energy + 0.2 goal + 0.3 resonance + 0.1 confidence + 0.1 transfer (003, component 5b), where goal is a
+    `goal_match` and resonance the cosine of emotions. `links`: the columns that `columns_needed` names, each with
+    one value for each link.
+    """
+    energy, confidence, transfer = (
+        np.fromiter(map(float, links[name]), np.float64, len(links[name])) for name in NUMBERS
+    )
+    goal: Numbers = OTHER_GOAL
+    if state.goal:
+        matches = {named: goal_match(named, state.goal) for named in set(links["goal"])}
+        goal = np.array([matches[named] for named in links["goal"]], np.float64)
+    resonance: Numbers = 0.0
+    if state.emotions:
+        resonance = cosine_similarities(links["emotion_vector"], normal_emotions(state.emotions))
+    weighted = ENERGY * energy + GOAL * goal + EMOTION * resonance + CONFIDENCE * confidence + TRANSFER * transfer
+    return np.clip(weighted, 0.0, 1.0)

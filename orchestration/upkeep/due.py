@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
+from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
 
 SECOND: Final = 1_000_000
 """An instant counts microseconds."""
+name_of: Final = attrgetter("name")
 FIRST_RETRY_S: Final = 60
 MOST_RETRY_S: Final = 86_400
 ENDED: Final = ("done", "undone")
@@ -21,13 +24,10 @@ class Periodic(Protocol):
 
     @property
     def name(self) -> str: ...
-
     @property
     def levels(self) -> tuple[Level, ...]: ...
-
     @property
     def period_s(self) -> int: ...
-
     @property
     def default(self) -> bool: ...
 
@@ -37,13 +37,10 @@ class PastRun(Protocol):
 
     @property
     def job(self) -> str: ...
-
     @property
     def status(self) -> str: ...
-
     @property
     def begun_at(self) -> Instant: ...
-
     @property
     def next_at(self) -> Instant | None: ...
 
@@ -61,6 +58,16 @@ NOTHING_SAID: Final = OwnSetting()
 def switched_on[J: Periodic](jobs: Sequence[J], named: Collection[str] | None) -> list[J]:
     """The jobs that run: those that are named, else those that run by default."""
     return [job for job in jobs if (job.default if named is None else job.name in named)]
+
+
+def check_names(names: Collection[str] | None, known: Iterable[str]) -> None:
+    """Raises InvalidRequest for a job that this release does not have."""
+    known = tuple(known)
+    unknown = sorted(set(names or ()).difference(known))
+    if unknown:
+        raise InvalidRequest(
+            f"there is no job {unknown[0]!r}", remedy=f"Jobs: {', '.join(known) or 'none in this release'}."
+        )
 
 
 def jobs_of[J: Periodic](

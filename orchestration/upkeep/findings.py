@@ -1,8 +1,14 @@
-"""The findings of a sweep on single memories and links, and the repair task of each. Pure."""
+"""The findings of a sweep, the repair task of each, and the quality of a graph over time. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -17,14 +23,33 @@ from orchestration.validation import (
 from orchestration.writing.passages import cut, is_long
 from schemas.base import DEEPEST, MAX_TEXT
 from schemas.commands import Correct, Retract
-from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, GraphKey, ResolutionState, graph_fields
-from schemas.temporal import END_OF_TIME, Instant
-from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, RetractLink, ReviseLink, Severity
-from schemas.validation import ValidationResult
+from schemas.memory import (
+    STORED_DEFAULTS,
+    ConsciousnessNode,
+    Grade,
+    GraphKey,
+    ResolutionState,
+    ValidationResult,
+    graph_fields,
+)
+from schemas.temporal import END_OF_TIME, Instant, Period
+from schemas.upkeep.findings import (
+    MOST_SUMMARIES,
+    ApplyCommand,
+    CloseRecord,
+    Finding,
+    Kind,
+    QualitySummary,
+    ReEmbed,
+    RetractLink,
+    ReviseLink,
+    Severity,
+    SweepReport,
+)
 from substrate.store import rows
 from substrate.store.passages import StoredLongText
 from substrate.store.rows import is_made
-from substrate.store.upkeep import TEXT_READ, LinkEnd, LinkRow, MemoryRow
+from substrate.store.upkeep import TEXT_READ, Content, LinkEnd, LinkRow, MemoryRow, RecordRow, link_identity
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 SEVERITY: Final[Mapping[Kind, Severity]] = {
@@ -75,21 +100,15 @@ def build_finding(kind: Kind, graph: SweptGraph, identity: str, message: str, *,
 
 def _as_number(value: Any) -> Any:
     """Convert a text to a number, because the engine returns numbers as texts; anything else is unchanged."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return value
+    with suppress(ValueError):
+        return float(value) if isinstance(value, str) else value
     return value
 
 
 def _from_json(value: Any) -> Any:
     """Parse a JSON text; anything else is unchanged."""
-    if isinstance(value, str):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
+    with suppress(orjson.JSONDecodeError):
+        return orjson.loads(value) if isinstance(value, str) else value
     return value
 
 
@@ -103,8 +122,14 @@ def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     faults = list(_memory_faults(row))
     identity = str(row.fields["id"])
     if faults:
+        # Missing energy and confidence are repaired with 0.5 (003, task 4); no command can repair other faults.
+        only_numbers = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
+        numbers = [_as_number(row.fields[name]) for name in STORED_DEFAULTS]
+        repair = None
+        if only_numbers and is_open(row) and all(isinstance(each, (float, int, type(None))) for each in numbers):
+            repair = attempt_command(Correct, **_revision_of(row, graph, "felt"), **STORED_DEFAULTS)
         message = f"{'; '.join(faults)}: questions cannot find it, or fail when they do"
-        yield build_finding("memory_invalid", graph, identity, message, repair=_memory_repair(row, graph, faults))
+        yield build_finding("memory_invalid", graph, identity, message, repair=repair)
         return
     if not is_open(row):
         return
@@ -204,15 +229,6 @@ def _time_faults(fields: Mapping[str, Any]) -> Iterator[str]:
         yield "a period ends before it begins"
 
 
-def _memory_repair(row: MemoryRow, graph: SweptGraph, faults: list[str]) -> ApplyCommand | None:
-    """Repair missing energy and confidence with 0.5 (003, task 4); no command can repair other faults."""
-    only_numbers = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
-    readable = all(isinstance(_as_number(row.fields[name]), (float, int, type(None))) for name in STORED_DEFAULTS)
-    if not only_numbers or not readable or not is_open(row):
-        return None
-    return attempt_command(Correct, **_revision_of(row, graph, "felt"), **STORED_DEFAULTS)
-
-
 def memory_texts(row: MemoryRow) -> text_quality.MemoryTexts:
     """Return the texts of a memory of a page; long ones are cut to `TEXT_READ` characters."""
     fields = row.fields
@@ -289,7 +305,13 @@ def find_in_link(row: LinkRow, graph: SweptGraph) -> LinkFindings:
         repair = _link_repair(row, graph, errors)
         findings.append(build_finding("link_invalid", graph, _link_name(row), "; ".join(errors), repair=repair))
     else:
-        findings += _essay_emotion_of_link(row, metadata["emotion_vector"], graph)
+        short = text_quality.shorten_emotions(metadata["emotion_vector"])
+        if short is not None:
+            task = _link_task(row, graph)
+            description = text_quality.append_essays(row.fields["emotion_description"], short.essays, MAX_TEXT)
+            changes = {"emotion_vector": short.emotions, "emotion_description": description}
+            revision = attempt(ReviseLink, **task, **changes) if task else None
+            findings.append(build_finding("essay_emotion", graph, _link_name(row), short.message, repair=revision))
     maps = _mended_maps(row)
     if maps:
         task = _link_task(row, graph)
@@ -326,17 +348,6 @@ def _link_repair(row: LinkRow, graph: SweptGraph, errors: list[str]) -> RetractL
     return attempt(RetractLink, **task)
 
 
-def _essay_emotion_of_link(row: LinkRow, emotions: Any, graph: SweptGraph) -> Iterator[Finding]:
-    short = text_quality.shorten_emotions(emotions)
-    if short is None:
-        return
-    task = _link_task(row, graph)
-    description = text_quality.append_essays(row.fields["emotion_description"], short.essays, MAX_TEXT)
-    changes = {"emotion_vector": short.emotions, "emotion_description": description}
-    repair = attempt(ReviseLink, **task, **changes) if task else None
-    yield build_finding("essay_emotion", graph, _link_name(row), short.message, repair=repair)
-
-
 def _closed_end(row: LinkRow, graph: SweptGraph) -> Iterator[Finding]:
     """Find a link that is still open although a memory at one end was retracted: it must end with that memory."""
     fields = row.fields
@@ -362,3 +373,186 @@ def _held_until(end: LinkEnd) -> Instant | None:
     if end.reason is not None and isinstance(end.invalid_at, int) and end.invalid_at < END_OF_TIME:
         return end.invalid_at
     return None
+
+
+class Overlap(NamedTuple):
+    """Two records of one identity that overlap in valid time and in transaction time."""
+
+    older: RecordRow
+    newer: RecordRow
+
+
+def find_overlaps(records: Iterable[RecordRow]) -> Iterator[Overlap]:
+    """Yield overlaps among the records of one identity; `older` became known first, or at the same time.
+
+    Records known at the same time should not overlap in valid time, so each new one is compared only with its
+    neighbours. Not every pair is found, but at least one if there is any.
+    """
+    believed: list[RecordRow] = []
+    for record in sorted(records, key=lambda record: (record.known.start, record.valid.start, record.carried)):
+        position = bisect_left(believed, record.valid.start, key=attrgetter("valid.start"))
+        while position > 0 and (left := believed[position - 1]).valid.end > record.valid.start:
+            position -= 1
+            if left.known.end > record.known.start:
+                yield Overlap(left, record)
+                break
+            del believed[position]
+        position = bisect_left(believed, record.valid.start, key=attrgetter("valid.start"))
+        while position < len(believed) and believed[position].valid.start < record.valid.end:
+            if believed[position].known.end > record.known.start:
+                yield Overlap(believed[position], record)
+                break
+            del believed[position]
+        insort(believed, record, key=attrgetter("valid.start"))
+
+
+def find_in_memories(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:
+    """Yield the overlapping records of memories. `records` must have all records of each memory."""
+    identities = groupby(sorted(records, key=attrgetter("identity")), key=attrgetter("identity"))
+    for identity, its_records in identities:
+        for older, newer in find_overlaps(its_records):
+            message = f"its versions {older.version} and {newer.version} hold and are known at the same moment"
+            yield build_finding("overlap", graph, identity, message, repair=_closing(older, newer, graph))
+
+
+def _closing(older: RecordRow, newer: RecordRow, graph: SweptGraph) -> CloseRecord | None:
+    """Build the task that closes the past record of the two, if it is open and the other holds all that time."""
+    for left_open, other in ((older, newer), (newer, older)):
+        both_known = left_open.known.end == other.known.end == END_OF_TIME
+        within = other.valid.start <= left_open.valid.start and left_open.valid.end <= other.valid.end
+        if both_known and within and not left_open.carried and isinstance(left_open.version, int):
+            return attempt(
+                CloseRecord,
+                **graph.fields(),
+                id=left_open.identity,
+                version=left_open.version,
+                seen=left_open.known.start,
+                at=max(other.known.start, left_open.known.start + 1),
+            )
+    return None
+
+
+def record_of(row: LinkRow) -> RecordRow | None:
+    """Return a link as a record; None when it has no id or no times, which is another finding."""
+    fields = row.fields
+    times = [fields[name] for name in TIMES]
+    if not isinstance(fields["id"], str) or not all(isinstance(time, int) for time in times):
+        return None
+    identity = link_identity(row.source.id, fields["id"], row.target.id)
+    return RecordRow(identity, None, Period(*times[:2]), Period(*times[2:]), carried=True)
+
+
+def find_in_links(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:
+    """Yield the overlapping records of links. `records` must have all records of each link, open and closed."""
+    identities = groupby(sorted(records, key=attrgetter("identity")), key=attrgetter("identity"))
+    for identity, its_records in identities:
+        source_id, link_id, target_id = identity.split("\0")
+        task = {**graph.fields(), "id": link_id, "source_id": source_id, "target_id": target_id}
+        for older, newer in find_overlaps(_drop_read_twice(list(its_records))):
+            both_open = older.carried and newer.carried and older.known.end == newer.known.end == END_OF_TIME
+            repair = None
+            if both_open and older.known.start != newer.known.start:  # the newer one should have replaced it
+                repair = attempt(RetractLink, **task, seen=older.known.start)
+            message = "two of its records hold at the same moment"
+            yield build_finding("overlap", graph, link_id, message, repair=repair)
+
+
+def _drop_read_twice(records: list[RecordRow]) -> Iterator[RecordRow]:
+    """Drop closed records that were also read as open records, because another writer closed them in between."""
+    read_as_open = {(record.valid, record.known.start) for record in records if record.carried}
+    for record in records:
+        is_open = record.carried or record.known.end == END_OF_TIME
+        if is_open or (record.valid, record.known.start) not in read_as_open:
+            yield record
+
+
+class DatedContent(NamedTuple):
+    """A memory of a group: when it holds, and a digest of its whole content."""
+
+    id: str
+    version: int
+    valid: Period
+    created_at: Instant
+    digest: bytes
+
+
+def date_contents(contents: Iterable[Content]) -> Iterator[DatedContent]:
+    """Yield the memories of a group that are known now and can be duplicates."""
+    for content in contents:
+        if content.known.end != END_OF_TIME:
+            continue
+        texts = text_quality.MemoryTexts(content.name, content.description, content.speaker, content.node_type)
+        key = text_quality.content_key(texts)
+        if key is not None:
+            digest = text_quality.long_digest(key)
+            yield DatedContent(content.id, content.version, content.valid, content.known.start, digest)
+
+
+def find_duplicates(group: Sequence[DatedContent], graph: SweptGraph) -> Iterator[Finding]:
+    """Yield each memory that has the same content as an earlier one at the same time."""
+    originals: dict[bytes, list[DatedContent]] = {}
+    for content in sorted(group, key=lambda content: (content.created_at, content.id)):
+        same = originals.setdefault(content.digest, [])
+        original = next((earlier for earlier in same if earlier.valid.overlaps(content.valid)), None)
+        if original is None:
+            same.append(content)
+            continue
+        revision = revision_fields(graph, content.id, content.version, reason="duplicate")
+        message = f"it has the same content as {original.id}, at the same time"
+        yield build_finding("duplicate", graph, content.id, message, repair=attempt_command(Retract, **revision))
+
+
+DAYS: Final = 30
+"""All summaries of this many days are kept, and a grade is compared with those of this many days."""
+_DAY: Final = 86_400_000_000
+_WEEK: Final = 7 * _DAY
+GRADES: Final[tuple[Grade, ...]] = ("poor", "acceptable", "good", "excellent")
+"""The grades of 003, the lowest first."""
+
+
+def summarise(report: SweepReport, swept_at: datetime) -> QualitySummary:
+    """The figures of a sweep that are kept: counts alone, so that nothing of a memory outlives it."""
+    found: Counter[Severity] = Counter()
+    for kind, count in report.findings_by_kind.items():
+        found[SEVERITY[kind]] += count
+    quality = report.report
+    return QualitySummary(
+        swept_at=swept_at,
+        quality_grade=None if quality.nothing_given else quality.quality_grade,
+        average_completeness=quality.average_completeness,
+        total_memories=quality.total_memories,
+        graded_memories=quality.graded_memories,
+        fully_valid_memories=quality.fully_valid_memories,
+        memories_with_warnings=quality.memories_with_warnings,
+        memories_with_errors=quality.memories_with_errors,
+        findings_by_kind=report.findings_by_kind,
+        findings_by_severity={severity: found[severity] for severity in SEVERITIES if found[severity]},
+    )
+
+
+def thin_out(times: Sequence[Instant], now: Instant) -> frozenset[Instant]:
+    """The times of the summaries to drop.
+
+    All of the last 30 days stay, and of each week before them the last one; of what stays, the newest 500. A week
+    has 7 days from the epoch on, so that a summary that stayed once stays while newer ones are few.
+    """
+    recent = [at for at in times if at > now - DAYS * _DAY]
+    of_weeks: dict[int, Instant] = {}
+    for at in sorted(set(times) - set(recent)):
+        of_weeks[at // _WEEK] = at
+    kept = sorted((*recent, *of_weeks.values()), reverse=True)[:MOST_SUMMARIES]
+    return frozenset(times) - frozenset(kept)
+
+
+def fallen_from(summaries: Sequence[QualitySummary]) -> Grade | None:
+    """The best grade of the 30 days before the last summary, when its own is lower; else None.
+
+    `summaries`: oldest first. A sweep without a grade counts as no sweep: nobody gave metadata, or none is left.
+    """
+    graded = [(each.swept_at, each.quality_grade) for each in summaries if each.quality_grade is not None]
+    if len(graded) < 2 or summaries[-1].quality_grade is None:
+        return None
+    (last_at, last), before = graded[-1], graded[:-1]
+    since = last_at - timedelta(days=DAYS)
+    best = max((GRADES.index(grade) for at, grade in before if at >= since), default=0)
+    return GRADES[best] if best > GRADES.index(last) else None

@@ -19,10 +19,10 @@ from orchestration.dependencies import Deps
 from orchestration.upkeep import due
 from orchestration.upkeep.job import Job, JobContext
 from orchestration.upkeep.rounds import OnRun, place_of
-from orchestration.upkeep.runner import Place, Watch, is_run_in, run_job, show_job, upkeep_deps, view
+from orchestration.upkeep.runner import JobPlace, Watch, is_run_in, run_job, show_job, upkeep_deps, view
 from schemas.collectives import owner_of
 from schemas.commands import CHANGES, ChangeCommand, subject_of
-from schemas.errors import InvalidRequest, NotFound
+from schemas.errors import NotFound
 from schemas.memory import GraphKey, Level, Source, graph_fields, graph_key
 from schemas.temporal import to_datetime
 from schemas.upkeep.runs import JobInfo, JobName, OwnUpkeep, Run, RunRequest, RunsQuery
@@ -38,11 +38,11 @@ GRAPHS_AT_ONCE: Final = 8
 ERRORS_KEPT: Final = 100
 _NEW: Final = ("remember", "relate")
 
-type Reaches = Callable[[Place], bool]
+type Reaches = Callable[[JobPlace], bool]
 """Whether somebody may reach the graph of a place."""
 
 
-def anywhere(_place: Place) -> bool:
+def anywhere(_place: JobPlace) -> bool:
     return True
 
 
@@ -72,23 +72,13 @@ def describe_jobs(jobs: Sequence[Job], named: Collection[str] | None) -> tuple[J
     return tuple(infos)
 
 
-def check_names(names: Collection[str] | None, jobs: Sequence[Job]) -> None:
-    """Raises InvalidRequest for a job that this release does not have."""
-    known = [job.name for job in jobs]
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise InvalidRequest(
-            f"there is no job {unknown[0]!r}", remedy=f"Jobs: {', '.join(known) or 'none in this release'}."
-        )
-
-
 async def run_now(request: RunRequest, deps: Deps, order: Order) -> list[Run]:
     """Run the jobs of the request now, in each of its graphs; with `dry_run` only show what they would do.
 
     Raises Conflict, which names the holder, when another does the upkeep and does not give way; InvalidRequest for
     an unknown job; NotFound for a citizen of whom nothing is stored.
     """
-    check_names(request.jobs, order.jobs)
+    due.check_names(request.jobs, map(due.name_of, order.jobs))
     places = [place for place in await _places(request, deps) if order.reaches(place)]
     if request.dry_run:
         shown = [await show_job(*pair, deps, order.watch) for pair in await _pairs(request, places, deps, order)]
@@ -108,32 +98,34 @@ async def run_now(request: RunRequest, deps: Deps, order: Order) -> list[Run]:
         return done
 
 
-def _fenced(watch: Watch, held: lease.Held) -> Watch:
+def _fenced(watch: Watch, held: lease.HeldLease) -> Watch:
     return Watch(held.fence, lambda: held.lost, watch.stopped, watch.rest, watch.on_page)
 
 
-async def _places(request: RunRequest, deps: Deps) -> list[Place]:
+async def _places(request: RunRequest, deps: Deps) -> list[JobPlace]:
     names = await deps.graphs.existing()
     places = list(map(place_of, names))
     if request.collective is not None:
-        collective = Place(graph_key(Level.N2, request.collective))
+        collective = JobPlace(graph_key(Level.N2, request.collective))
         if collective not in places:
             raise NotFound(f"nothing was remembered for {owner_of(collective.key, None)} yet")
         return [collective]
     if request.citizen_id is None:
         return [place for place in places if request.levels is None or place.level in request.levels]
     levels = request.levels or (Level.N1,)
-    wanted = [Place(level, request.citizen_id if level is Level.N1 else None) for level in dict.fromkeys(levels)]
+    wanted = [
+        JobPlace(level, request.citizen_id if level is Level.N1 else None) for level in dict.fromkeys(levels)
+    ]
     if not any(place in places for place in wanted):
         raise NotFound(f"nothing was remembered for {request.citizen_id} yet")
     return [place for place in wanted if place in places]
 
 
 async def _pairs(
-    request: RunRequest, places: Sequence[Place], deps: Deps, order: Order
-) -> list[tuple[Job, Place]]:
+    request: RunRequest, places: Sequence[JobPlace], deps: Deps, order: Order
+) -> list[tuple[Job, JobPlace]]:
     """The jobs to run and where: those named by the request, else by the citizen, else by the settings."""
-    pairs: list[tuple[Job, Place]] = []
+    pairs: list[tuple[Job, JobPlace]] = []
     for place in places:
         named: Collection[str] | None = request.jobs
         if named is None:
@@ -146,10 +138,19 @@ async def _pairs(
 async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -> list[Run]:
     """The runs in graphs that somebody reaches, the newest first."""
     existing = map(place_of, await deps.graphs.existing())
-    places = [place for place in existing if _is_asked(place, query) and reaches(place)]
+    places = []
+    for place in existing:
+        # With a citizen alone: its own graph; with a level alone: all graphs of the level.
+        asked = query.citizen_id in (None, place.citizen_id)
+        if query.collective is not None:
+            asked = place.key == graph_key(Level.N2, query.collective)
+        elif query.level is not None:
+            asked = place.level is query.level and (place.level is not Level.N1 or asked)
+        if asked and reaches(place):
+            places.append(place)
     slots = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
-    async def read(place: Place) -> list[Run]:
+    async def read(place: JobPlace) -> list[Run]:
         async with slots:
             try:
                 stored = await runs.read_runs(deps.graph(place.graph))
@@ -162,16 +163,7 @@ async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -
     return sorted(found, key=lambda run: (run.begun_at, run.id), reverse=True)[: query.limit]
 
 
-def _is_asked(place: Place, query: RunsQuery) -> bool:
-    """With a citizen alone: its own graph; with a level alone: all graphs of the level."""
-    if query.level is None:
-        return query.citizen_id in (None, place.citizen_id)
-    if query.collective is not None:
-        return place.key == graph_key(Level.N2, query.collective)
-    return place.level is query.level and (query.level is not Level.N1 or place.citizen_id == query.citizen_id)
-
-
-async def find_run(run_id: str, deps: Deps) -> tuple[Place, RunRecord]:
+async def find_run(run_id: str, deps: Deps) -> tuple[JobPlace, RunRecord]:
     """The run and its graph. Raises NotFound."""
     for name in await deps.graphs.existing():
         if is_run_in(run_id, name):
@@ -185,7 +177,7 @@ def not_found(run_id: str) -> NotFound:
     return NotFound(f"there is no run {run_id}", remedy="See `substrate upkeep status`.")
 
 
-async def take_back(place: Place, run_id: str, deps: Deps, order: Order) -> Run:
+async def take_back(place: JobPlace, run_id: str, deps: Deps, order: Order) -> Run:
     """Take the whole run back. Raises as `run_now` does, and NotFound."""
     own = upkeep_deps(deps)
     await deps.graphs.for_reading(place.graph)

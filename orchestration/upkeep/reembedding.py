@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from orchestration.writing import records
 from orchestration.writing.passages import set_apart
 from schemas.errors import Conflict, Unavailable
-from schemas.upkeep import ReembedReport
+from schemas.upkeep.findings import ReembedReport
 from substrate.connection.pool import Connection
 from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph
@@ -159,8 +159,12 @@ async def _fill(run: Reembedding, graph: Graph) -> None:
         after = -1
         while page := await reembedding.untraced_records(graph, after, past=past):
             after = page[-1].internal_id
-            groups = _group_by_trace(page) if past else [[record] for record in page]
-            traced = await _embed(run, groups)
+            # Past records may share a trace; a record without a trace is a group of its own.
+            groups: defaultdict[tuple[bool, int], list[UntracedRecord]] = defaultdict(list)
+            for record in page:
+                own = record.trace is None or not past
+                groups[own, record.internal_id if own else record.trace or 0].append(record)
+            traced = await _embed(run, list(groups.values()))
             write = reembedding.add_past_traces if past else reembedding.add_traces
             if not await write(graph, run.target, traced):
                 await _check_not_taken_over(run, graph)
@@ -188,14 +192,6 @@ async def _check_not_taken_over(run: Reembedding, graph: Graph) -> None:
     other = (stamp.other_model, stamp.other_dimension)
     if not _has_target(run, stamp) and not (stamp.other_state == FILLING and other == run.target):
         raise _taken_over(graph)
-
-
-def _group_by_trace(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]]:
-    """Group the records that share a trace; a record without a trace is a group of its own."""
-    groups: defaultdict[tuple[bool, int], list[UntracedRecord]] = defaultdict(list)
-    for record in page:
-        groups[record.trace is None, record.internal_id if record.trace is None else record.trace].append(record)
-    return list(groups.values())
 
 
 async def _embed(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -> list[TracedGroup]:

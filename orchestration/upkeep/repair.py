@@ -14,7 +14,7 @@ from orchestration.writing.changes import lower_source
 from schemas.commands import Writer
 from schemas.memory import Source, graph_fields
 from schemas.temporal import Instant
-from schemas.upkeep import (
+from schemas.upkeep.findings import (
     ApplyCommand,
     CloseRecord,
     ReEmbed,
@@ -56,7 +56,16 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
     else:
         link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
         mark = upkeep.RepairMark(_receipt(task, None), max(now, task.seen + 1), Source.UPKEEP, writer.key_id)
-        done = await upkeep.revise_link(graph, link, _changes(task), mark)
+        # Of the record that replaces the closed one; a link that was never true has none.
+        changes: list[dict[str, Any]] = []
+        if isinstance(task, RetractLink):
+            changes += [] if task.until is None else [{"invalid_at": task.until}]
+        else:
+            fields = task.model_dump(include=set(_REVISABLE), exclude_none=True)
+            changes.append(dict(rows.stored(fields, tuple(fields))))
+            if task.emotion_vector is not None:
+                changes[0]["emotion_vector"] = orjson.dumps(task.emotion_vector).decode()
+        done = await upkeep.revise_link(graph, link, changes, mark)
     status: Any = "done" if done else "gone"
     return RepairOutcome(
         action=task.action, status=status, **graph_fields(task.graph_key), id=task.id, detail="" if done else GONE
@@ -108,20 +117,5 @@ async def _re_embed(graph: Graph, task: ReEmbed, deps: Deps) -> bool:
 
 def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:
     """Build the receipt of a repair that is no command: it repairs records that no command would write."""
-    return {
-        "command_id": f"{REPAIR_PREFIX}{uuid4().hex}",
-        "command": task.action,
-        "id": task.id,
-        "version": version,
-    }
-
-
-def _changes(task: RetractLink | ReviseLink) -> list[dict[str, Any]]:
-    """Return the changes of the record that replaces the closed one; an empty list when none replaces it."""
-    if isinstance(task, RetractLink):
-        return [] if task.until is None else [{"invalid_at": task.until}]
-    fields = task.model_dump(include=set(_REVISABLE), exclude_none=True)
-    changed: dict[str, Any] = rows.stored(fields, tuple(fields))
-    if task.emotion_vector is not None:
-        changed["emotion_vector"] = orjson.dumps(task.emotion_vector).decode()
-    return [changed]
+    command_id = f"{REPAIR_PREFIX}{uuid4().hex}"
+    return {"command_id": command_id, "command": task.action, "id": task.id, "version": version}

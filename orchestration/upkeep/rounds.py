@@ -19,12 +19,12 @@ from orchestration.dependencies import Deps
 from orchestration.upkeep import due
 from orchestration.upkeep.due import OwnSetting
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.runner import Place, Watch, run_job
+from orchestration.upkeep.runner import JobPlace, Watch, run_job
 from schemas.errors import Conflict, SubstrateError
 from schemas.temporal import Instant
 from substrate.graphs.names import origin_of
 from substrate.store import lease, runs
-from substrate.store.lease import Held, Holder
+from substrate.store.lease import HeldLease, Holder
 from substrate.store.runs import LeaseLost, RunRecord
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ SEEN_AGAIN_S: Final = 2.0
 """During a run the last requests are read again after this time."""
 LONGEST_PAUSE_S: Final = 1.0
 
-type OnRun = Callable[[Place, RunRecord, float], None]
+type OnRun = Callable[[JobPlace, RunRecord, float], None]
 """Called after each run, or part of one, with its place and the seconds that it took."""
 
 
@@ -45,8 +45,8 @@ def make_holder(door: str, *, urgent: bool = False, seconds: float = lease.LEASE
     return Holder(uuid4().hex, f"{door}, process {os.getpid()} on {socket.gethostname()}", seconds, urgent)
 
 
-def place_of(graph: str) -> Place:
-    return Place(*origin_of(graph))
+def place_of(graph: str) -> JobPlace:
+    return JobPlace(*origin_of(graph))
 
 
 class Pace:
@@ -79,7 +79,7 @@ class Rounds:
     def __init__(
         self, deps: Deps, settings: RoundSettings, holder: Holder, pace: Pace, *, on_run: OnRun | None = None
     ) -> None:
-        self.held: Held | None = None
+        self.held: HeldLease | None = None
         self._deps = deps
         self._settings = settings
         self._holder = holder
@@ -125,7 +125,7 @@ class Rounds:
     def _is_idle(self, graph: str, now: Instant) -> bool:
         return due.is_idle(self._last.get(lease.digest(graph)), now, self._settings.idle_s)
 
-    async def _work_in(self, graph: str, held: Held) -> int:
+    async def _work_in(self, graph: str, held: HeldLease) -> int:
         """Run what is due in the graph; returns how many runs that made."""
         if held.lost or held.wanted:
             return 0
@@ -138,7 +138,7 @@ class Rounds:
             self._next[graph] = await self._deps.connection.now() + AFTER_FAULT_S * due.SECOND
         return 0
 
-    async def _run_due(self, graph: str, held: Held) -> int:
+    async def _run_due(self, graph: str, held: HeldLease) -> int:
         await self._pace.rest()
         place, store = place_of(graph), self._deps.graph(graph)
         if not await self._deps.graphs.for_reading(graph):
@@ -164,7 +164,7 @@ class Rounds:
         self._next[graph] = min(due.next_due(chosen, latest) or (later if not chosen else 0), later)
         return count
 
-    def _watch(self, graph: str, held: Held) -> Watch:
+    def _watch(self, graph: str, held: HeldLease) -> Watch:
         busy = False
 
         async def rest() -> None:

@@ -39,7 +39,7 @@ ERRORS_KEPT: Final = 10
 SHOWN_AT_MOST: Final = 50
 
 
-class Place(NamedTuple):
+class JobPlace(NamedTuple):
     """A graph in which upkeep works."""
 
     key: GraphKey
@@ -79,7 +79,7 @@ def upkeep_deps(deps: Deps) -> Deps:
     return replace(deps, names=False, appraisal="off", graphs=deps.graphs.existing_only())
 
 
-async def run_job(job: Job, place: Place, deps: Deps, watch: Watch) -> RunRecord | None:
+async def run_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> RunRecord | None:
     """Run the job to its end, or until `watch` stops it; a run of the job that has not ended is resumed.
 
     Returns the run. When a page failed, the run says why and when it is tried again. None when there is no such
@@ -156,7 +156,16 @@ async def _run_page(job: Job, context: JobContext, record: RunRecord) -> RunReco
     page = await job.plan(context, record.cursor)
     if page.next is not None and page.next == record.cursor:
         raise _StuckJob(job.name)
-    commands = [_complete(command, record.id) for command in page.commands]
+    commands: list[Command] = []
+    for command in page.commands:
+        # Its source and its id are upkeep, and a hash of run and content, where the job gives none.
+        if "source" not in command.model_fields_set:
+            command = command.with_source(Source.UPKEEP)
+        if command.command_id is None:
+            content = f"{record.id}\n{command_name(command)}\n{command.model_dump_json()}"
+            hashed = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+            command = command.model_copy(update={"command_id": f"{record.id}.{hashed}"})
+        commands.append(command)
     if commands:
         record = replace(record, pages=record.pages + 1)
         changes: list[Change] = []
@@ -194,17 +203,7 @@ def changed_something(receipt: WriteReceipt, record: RunRecord) -> bool:
     return to_instant(receipt.created_at) >= record.begun_at
 
 
-def _complete(command: Command, run_id: str) -> Command:
-    """The command with its source and its id: upkeep, and a hash of run and content, where the job gives none."""
-    sourced = command if "source" in command.model_fields_set else command.with_source(Source.UPKEEP)
-    if sourced.command_id is not None:
-        return sourced
-    content = f"{run_id}\n{command_name(sourced)}\n{sourced.model_dump_json()}"
-    digest = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    return sourced.model_copy(update={"command_id": f"{run_id}.{digest}"})
-
-
-async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | None:
+async def show_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> Run | None:
     """What the job would do, in words; nothing is stored. None when there is no such graph.
 
     With `watch.stopped` it ends earlier, and its status is then `running`.
@@ -237,7 +236,7 @@ async def show_job(job: Job, place: Place, deps: Deps, watch: Watch) -> Run | No
     return view(record, place, dry_run=True, shown=tuple(shown[:SHOWN_AT_MOST]))
 
 
-def view(record: RunRecord, place: Place, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:
+def view(record: RunRecord, place: JobPlace, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:
     """The run as a caller sees it."""
     times = {"begun_at": record.begun_at, "ended_at": record.ended_at, "next_at": record.next_at}
     return Run.model_validate(

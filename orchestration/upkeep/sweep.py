@@ -1,4 +1,14 @@
-"""The sweep: checks a whole graph in small batches with pauses between them, while others read and write."""
+"""The sweep: checks a whole graph in small batches with pauses between them, while others read and write.
+
+As the job `sweep` it keeps the summary of what it found. At its end the job drops the notes of streams that are
+too old, also those of a citizen who asks nothing more, and closes threads that were told as solved to a process
+that ended before it closed them. It changes no other record.
+
+Whether two memories say the same, and how complete a memory is with the links of others, is known only when the
+whole graph was read: 40 bytes for each memory, too much for a cursor. So the process that sweeps keeps these, and
+the cursor says how far it is. A run that goes on in another process begins again at the first page: it only reads,
+and what counts is the summary, which a run keeps once.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +21,58 @@ from itertools import batched, groupby
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.upkeep import text_quality, time_overlaps
+from orchestration.mind.stream_notes import drop_old_notes
+from orchestration.upkeep import text_quality
 from orchestration.upkeep.findings import (
     SEVERITIES,
     SEVERITY,
+    DatedContent,
     SweptGraph,
     build_finding,
+    date_contents,
+    fallen_from,
+    find_duplicates,
     find_in_link,
+    find_in_links,
     find_in_long_texts,
+    find_in_memories,
     find_in_memory,
     find_strays,
     is_open,
     memory_texts,
+    record_of,
+    summarise,
+    thin_out,
     validate_own_metadata,
 )
+from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.text_quality import MetadataQuality
 from orchestration.validation import given_of_link, given_of_memory
 from orchestration.writing.passages import LONG
-from schemas.errors import InvalidRequest
+from orchestration.writing.thread_closing import close_left
+from schemas.errors import InvalidRequest, SubstrateError
 from schemas.memory import GraphKey, Level, graph_fields
-from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
+from schemas.temporal import Instant, to_datetime
+from schemas.upkeep.findings import (
+    MOST_SUMMARIES,
+    Finding,
+    GraphCounts,
+    Kind,
+    QualityAnswer,
+    QualitySeries,
+    QualitySummary,
+    SweepAnswer,
+    SweepReport,
+    SweepRequest,
+)
+from substrate.connection.errors import GraphMissing
 from substrate.graphs import filling
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import note_adapter, read_stamp
 from substrate.store import passages, reader, upkeep
-from substrate.store.upkeep import MemoryRow, RecordRow, Share
+from substrate.store import runs as store
+from substrate.store.upkeep import MemoryRow, RecordRow
 
 REST: Final = 2.0
 """Seconds of pause for each second of work: others get two thirds of the engine's time and of this process."""
@@ -216,7 +252,16 @@ async def sweep_page(run: Sweep, after: int, limit: int = upkeep.MEMORIES_A_PAGE
         return None
     run.nodes += len(page)
     for row in page:
-        _sweep_memory(row, run)
+        findings = list(find_in_memory(row, run.swept))
+        run.ledger.add(findings)
+        if not is_open(row):
+            continue
+        given = given_of_memory(row.fields)
+        run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given)
+        if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
+            key = text_quality.content_key(memory_texts(row))
+            if key is not None:
+                run.digests.add(text_quality.short_digest(key), row.internal_id)
     await run.rest()
     await _sweep_links(page, run)
     await _sweep_versions(page, run)
@@ -241,19 +286,6 @@ async def _find_strays(run: Sweep) -> None:
     run.ledger.add(find_strays(await passages.stray_memories(run.graph), run.swept))
 
 
-def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
-    findings = list(find_in_memory(row, run.swept))
-    run.ledger.add(findings)
-    if not is_open(row):
-        return
-    given = given_of_memory(row.fields)
-    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row), given)
-    if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
-        key = text_quality.content_key(memory_texts(row))
-        if key is not None:
-            run.digests.add(text_quality.short_digest(key), row.internal_id)
-
-
 async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
     """Sweep all links that begin in the page, with their closed records if there are any."""
     with_closed = [row.internal_id for row in page if row.past_links_out]
@@ -261,27 +293,20 @@ async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
     for _, shares in groupby(upkeep.plan_shares(degrees), key=lambda share: share.first):
         records: list[RecordRow] = []
         for share in shares:
-            records += await _sweep_open_links(share, run)
+            for row in await upkeep.read_links(run.graph, share):
+                run.links += 1
+                validation, found = find_in_link(row, run.swept)
+                run.ledger.add(found)
+                ends = {end.internal_id: str(end.id) for end in (row.source, row.target)}
+                run.quality.add_link(ends, validation, given_of_link(row.fields))
+                record = record_of(row)
+                if record is not None:
+                    records.append(record)
+            await run.rest()
             if any(share.first <= internal_id < share.beyond for internal_id in with_closed):
                 records += await upkeep.read_past_links(run.graph, share)
                 await run.rest()
-        run.ledger.add(time_overlaps.find_in_links(records, run.swept))
-
-
-async def _sweep_open_links(share: Share, run: Sweep) -> list[RecordRow]:
-    """Sweep the open links of a share one by one; returns their records."""
-    records = []
-    for row in await upkeep.read_links(run.graph, share):
-        run.links += 1
-        validation, findings = find_in_link(row, run.swept)
-        run.ledger.add(findings)
-        ends = {end.internal_id: str(end.id) for end in (row.source, row.target)}
-        run.quality.add_link(ends, validation, given_of_link(row.fields))
-        record = time_overlaps.record_of(row)
-        if record is not None:
-            records.append(record)
-    await run.rest()
-    return records
+        run.ledger.add(find_in_links(records, run.swept))
 
 
 async def _sweep_versions(page: Sequence[MemoryRow], run: Sweep) -> None:
@@ -293,14 +318,151 @@ async def _sweep_versions(page: Sequence[MemoryRow], run: Sweep) -> None:
             past = [record for record in records if not record.carried]
             records = past + await upkeep.read_versions(run.graph, share)
             await run.rest()
-        run.ledger.add(time_overlaps.find_in_memories(records, run.swept))
+        run.ledger.add(find_in_memories(records, run.swept))
 
 
 async def _find_duplicates(run: Sweep) -> None:
     """Read the memories with equal digests again and compare their whole contents."""
     for group in run.digests.repeated():
-        contents: list[time_overlaps.DatedContent] = []
+        contents: list[DatedContent] = []
         for internal_ids in batched(group, upkeep.CONTENTS_A_READ):
-            contents += time_overlaps.date_contents(await upkeep.read_contents(run.graph, internal_ids))
+            contents += date_contents(await upkeep.read_contents(run.graph, internal_ids))
             await run.rest()
-        run.ledger.add(time_overlaps.find_duplicates(contents, run.swept))
+        run.ledger.add(find_duplicates(contents, run.swept))
+
+
+async def sweep_and_keep(
+    request: SweepRequest, deps: Deps, now: Instant, progress: Progress = no_progress
+) -> SweepAnswer:
+    """Sweep as `sweep` does, and keep the summary of each graph; a batch is a part of a graph and keeps none.
+
+    A summary that cannot be kept, such as on a full disk, is a note of the answer. Raises as `sweep` does.
+    """
+    answer = await sweep(request, deps, progress)
+    if request.limit is not None:
+        return answer
+    notes = []
+    for report in answer.reports:
+        graph = deps.graph(graph_name(report.graph_key, report.citizen_id))
+        try:
+            await keep_report(graph, report, now, summary_id=f"sweep-{now}")
+        except SubstrateError as error:
+            notes.append(f"the summary of {report.graph_key} was not kept: {error.detail}")
+    return answer.model_copy(update={"notes": tuple(notes)})
+
+
+async def keep_report(graph: Graph, report: SweepReport, now: Instant, *, summary_id: str) -> int:
+    """Keep the summary of one sweep, once for each id, and drop what is too old.
+
+    Returns the number of summaries stored: 0 for a graph without memories, or erased meanwhile. Raises what
+    `Graph.write` raises.
+    """
+    if not report.scanned_nodes or await read_stamp(graph) is None:
+        return 0
+    summary = summarise(report, to_datetime(now))
+    if not await store.keep_summary(graph, summary_id, now, summary.model_dump_json()):
+        return 0
+    try:
+        dropped = thin_out(await store.read_times(graph), now)
+    except GraphMissing:
+        return 0
+    if dropped:
+        await store.drop_summaries(graph, times=dropped)
+    return 1
+
+
+async def read_series(graph: Graph, key: GraphKey, citizen_id: str | None, limit: int) -> QualitySeries:
+    """The newest summaries of a graph, oldest first; empty when it does not exist or was never swept."""
+    stored = await store.read_summaries(graph, MOST_SUMMARIES)
+    summaries = tuple(QualitySummary.model_validate(each.summary) for each in stored)
+    fallen = fallen_from(summaries)
+    return QualitySeries(
+        **graph_fields(key), citizen_id=citizen_id, summaries=summaries[-limit:], fallen_from=fallen
+    )
+
+
+async def read_last_summary(graph: Graph) -> QualitySummary | None:
+    """The summary of the last sweep of a graph; None when it does not exist or was never swept."""
+    stored = await store.read_summaries(graph, 1)
+    return QualitySummary.model_validate(stored[0].summary) if stored else None
+
+
+async def read_quality(
+    graphs: Sequence[GraphKey], citizen_id: str | None, deps: Deps, *, limit: int
+) -> QualityAnswer:
+    """The series of each graph. Raises Unavailable when the engine does not answer."""
+    series = []
+    for key in graphs:
+        owner = citizen_id if key == Level.N1 else None
+        series.append(await read_series(deps.graph(graph_name(key, owner)), key, owner, limit))
+    return QualityAnswer(series=tuple(series))
+
+
+MOST_UNFINISHED: Final = 16
+"""This many unfinished sweeps are kept; the oldest is dropped for the next, and begins again if it goes on."""
+
+
+class SweepJob(Job):
+    """One sweep of each graph a day. It can be undone: that drops the summary."""
+
+    name = "sweep"
+
+    def __init__(self) -> None:
+        self._unfinished: dict[tuple[str, str], tuple[str, Sweep]] = {}
+
+    async def plan(self, context: JobContext, cursor: str | None) -> Page:
+        """Sweep the next page. The last page has the summary of all; a graph that is gone has none."""
+        # It is kept again after its next page: half a page would count twice.
+        place, run = self._unfinished.pop(_key(context), (None, None))
+        if place != cursor:
+            run = None
+        after = -1 if run is None or cursor is None else int(cursor)
+        if run is None:
+            run = await open_sweep(context.key, context.citizen_id, context.deps, listed=0)
+        if run is None:
+            return Page(0)
+
+        async def pause(_worked: float) -> None:
+            await context.rest()
+
+        run.pause = pause
+        seen = run.nodes
+        try:
+            last = await sweep_page(run, after)
+            if last is not None and str(last) == cursor:
+                # It began again and is as far as the one before: a run must not name the same page twice.
+                last = await sweep_page(run, last)
+            if last is not None:
+                self._keep_unfinished(context, str(last), run)
+                return Page(run.nodes - seen, next=str(last))
+            report = await finish_sweep(run)
+        except GraphMissing:
+            return Page(0)  # erased since the run began
+        quality = report.report
+        grade = "no grade" if quality.nothing_given else quality.quality_grade
+        shown = f"keep the summary: {grade}, {quality.average_completeness:.0%} complete"
+        return Page(0, beside=(report,), shown=(shown,))
+
+    async def keep(self, context: JobContext, page: Page) -> int:
+        """Keep the summary, once for each run; drop old notes and close threads, which no undo takes back."""
+        reports = [each for each in page.beside if isinstance(each, SweepReport)]
+        kept = [
+            await keep_report(context.graph, report, context.now, summary_id=context.run_id) for report in reports
+        ]
+        if context.citizen_id is not None and reports:
+            await close_left(context.graph, context.deps, context.since or 0, context.now)
+            await drop_old_notes(context.graph, context.deps, context.now)
+        return sum(kept)
+
+    async def undo(self, context: JobContext) -> int:
+        """Drop the summary of the run."""
+        return await store.drop_summaries(context.graph, ids=[context.run_id])
+
+    def _keep_unfinished(self, context: JobContext, cursor: str, run: Sweep) -> None:
+        self._unfinished[_key(context)] = (cursor, run)
+        while len(self._unfinished) > MOST_UNFINISHED:
+            del self._unfinished[next(iter(self._unfinished))]
+
+
+def _key(context: JobContext) -> tuple[str, str]:
+    return context.graph.name, context.run_id

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from orchestration.appraisal.feelings import read_emotions
-from orchestration.validation import Given, grade
+from orchestration.validation import GivenMetadata, grade
 from orchestration.writing.records import SPOKEN_TYPES
-from schemas.validation import MetadataValidationReport, ValidationResult
+from schemas.memory import MetadataValidationReport, ValidationResult
 from substrate.language.text import normal_text, words
 
 MAX_EMOTION_CHARACTERS: Final = 40
@@ -21,20 +21,9 @@ MAX_EMOTION_WORDS: Final = 4
 MIN_SPOKEN_WORDS: Final = 6
 """A turn with fewer words can be repeated without being a duplicate: `Yes, of course.`"""
 NAMED_TYPES: Final = frozenset(
-    (
-        "Person",
-        "Concept",
-        "Entity",
-        "Place",
-        "Organization",
-        "Project",
-        "Topic",
-        "Tool",
-        "Tag",
-        "Session",
-        "Document",
-    )
-)
+    ("Person", "Concept", "Entity", "Place", "Organization", "Project", "Topic", "Tool", "Tag", "Session",
+     "Document")
+)  # fmt: skip
 """Types whose memories are things: a name alone is enough for them."""
 PLACEHOLDERS: Final = frozenset(("none", "null", "undefined", "nan", "n/a", "nil", "[object object]", "{}", "[]"))
 EMPTY: Final = "it says nothing: no text, or a placeholder such as None"
@@ -179,7 +168,7 @@ class MetadataQuality:
         self._sums = array("d")
         self._links = array("i")
 
-    def add_memory(self, internal_id: int, memory_id: str, own: ValidationResult, given: Given) -> None:
+    def add_memory(self, internal_id: int, memory_id: str, own: ValidationResult, given: GivenMetadata) -> None:
         """Add a memory with the validation of its own metadata, and what was given of it."""
         self._make_room(internal_id)
         self._own[internal_id] = given.share
@@ -187,7 +176,7 @@ class MetadataQuality:
         self._rate(internal_id, memory_id, own)
         self._flags[internal_id] |= _PRESENT
 
-    def add_link(self, ends: dict[int, str], result: ValidationResult, given: Given) -> None:
+    def add_link(self, ends: dict[int, str], result: ValidationResult, given: GivenMetadata) -> None:
         """Add a link with its validation and what was given; `ends` has the id of each end by its internal id."""
         self.inferred.update(given.inferred)
         for warning in result.warnings:

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from orchestration.assembly.stream import shown_ids
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, kept_records, run_all
-from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.filters import Fewest
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, Reading, kept_records, run_all
+from orchestration.graph_queries.existing_graphs import Fewest, View
 from orchestration.graph_queries.recall import as_recalled
 from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
@@ -22,12 +21,10 @@ from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, ranking_question, word_score
-from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, ranked
-from orchestration.waking.queries import GoalMeaning
+from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, in_rank_order
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
-    Solution,
-    Told,
+    TellingMemory,
     channels_of,
     is_told,
     may_answer,
@@ -54,6 +51,12 @@ ANSWERED: Final = 2
 """What was said right after this many of the told memories in focus comes with them."""
 OTHERS: Final = sorted(ROLES - ASKING)
 RESOLVED: Final = ResolutionState.RESOLVED.value
+type ToldKind = Literal["lately", "after", "solved"]
+_READING: Final[Mapping[ToldKind, Reading]] = {
+    "lately": store.read_lately,
+    "after": store.read_after,
+    "solved": store.read_solved,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Cue:
 class Recollection:
     """What was told in plain words and fits: the memories, the parts of their scores, their links to solutions."""
 
-    told: Mapping[Key, Told] = field(default_factory=dict)
+    told: Mapping[Key, TellingMemory] = field(default_factory=dict)
     parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
     solutions: Sequence[CandidateLink] = ()
     results: Sequence[QueryResult] = ()
@@ -100,7 +103,7 @@ async def prepare_cue(
     view: View,
     deps: Deps,
     *,
-    meaning: GoalMeaning | None,
+    meaning: list[float] | None,
     fewest: Mapping[GraphKey, Fewest],
 ) -> Cue:
     """The queries for what was told; none where the citizen has no graph of its own. `meaning`: that of the goal.
@@ -112,80 +115,61 @@ async def prepare_cue(
     target = view.targets.get(Level.N1)
     if target is None:
         return Cue(view)
-    own = view._replace(targets={Level.N1: target})
-    (lexicons, vector), lately = await asyncio.gather(
-        _read_cue(waking, own, deps, meaning=meaning), _ask_lately(state, waking, target, view)
+    own, text = view._replace(targets={Level.N1: target}), cue_text(waking)
+    (lexicons, vector), requests = await asyncio.gather(
+        _read_cue(text, own, deps, meaning), _ask_lately(state, waking, target, view)
     )
-    asked = _ask_cue(state, cue_text(waking), own, lexicons, vector=vector, far=deps.far, fewest=fewest)
-    requests = as_recalled([*lately, *asked], view.recall)
-    return Cue(own, target, lexicons, tuple(requests), state.filters)
+    if lexicons:
+        asked = RetrievalIntention(
+            query_text=text,
+            citizen_id=state.citizen_id,
+            query_levels=(Level.N1,),
+            max_results_per_level=state.max_results_per_level,
+            filters=state.filters,
+        )
+        question = Question(text)
+        for one in prepare_queries(asked, question, lexicons, own, embedding=vector, far=deps.far, fewest=fewest):
+            requests.append(replace(one, kind="cue" if one.kind == "vector" else "words"))
+    return Cue(own, target, lexicons, tuple(as_recalled(requests, view.recall)), state.filters)
 
 
 async def _ask_lately(
     state: StateBasedRetrieval, waking: WakingState, target: GraphTarget, view: View
-) -> tuple[QueryRequest, ...]:
+) -> list[QueryRequest]:
     solved = waking.mode is QueryMode.RESOLUTION_PATTERNS
     if waking.mode in EMOTIONAL_MODES and cue_text(waking) and (waking.goal or not solved):
-        return ()
+        return []
     states = (RESOLVED,) if solved else OPEN_STATES
     try:
         values = await store.lately_values(target, view.scope, OTHERS, state.filters, states=states)
     except (GraphMissing, StoreTimeout, Fault):
-        return ()
-    reading = store.read_lately if _keeps(target, values) else None
-    return (QueryRequest("lately", target, _queries(target).lately, values, reading=reading),)
+        return []
+    return [_request("lately", target, values)]
 
 
 async def _read_cue(
-    waking: WakingState, own: View, deps: Deps, *, meaning: GoalMeaning | None
+    text: str, own: View, deps: Deps, meaning: list[float] | None
 ) -> tuple[Mapping[GraphKey, Lexicon], list[float]]:
     """The lexicons and the vector of what the state is about; nothing where it is about nothing."""
-    text = cue_text(waking)
+
+    async def embed() -> list[float]:
+        try:
+            return await deps.embedder.embed_query(text)
+        except Unavailable:
+            return []
+
     if not text:
         return {}, []
-    return await asyncio.gather(look_up_lexicons(text, own), _embed(text, deps, meaning))
+    if meaning is not None:  # that of the goal, which was embedded already
+        return await look_up_lexicons(text, own), meaning
+    return await asyncio.gather(look_up_lexicons(text, own), embed())
 
 
-def _ask_cue(
-    state: StateBasedRetrieval,
-    text: str,
-    own: View,
-    lexicons: Mapping[GraphKey, Lexicon],
-    *,
-    vector: Sequence[float],
-    far: int,
-    fewest: Mapping[GraphKey, Fewest],
-) -> list[QueryRequest]:
-    if not lexicons:
-        return []
-    asked = RetrievalIntention(
-        query_text=text,
-        citizen_id=state.citizen_id,
-        query_levels=(Level.N1,),
-        max_results_per_level=state.max_results_per_level,
-        filters=state.filters,
-    )
-    requests = prepare_queries(asked, Question(text), lexicons, own, embedding=vector, far=far, fewest=fewest)
-    return [replace(one, kind="cue" if one.kind == "vector" else "words") for one in requests]
-
-
-async def _embed(text: str, deps: Deps, meaning: GoalMeaning | None) -> list[float]:
-    """The vector of the cue: that of the goal, where it was made already; empty where none can be made."""
-    if meaning is not None:
-        return meaning.vector
-    try:
-        return await deps.embedder.embed_query(text)
-    except Unavailable:
-        return []
-
-
-def _keeps(target: GraphTarget, values: Mapping[str, Any]) -> bool:
-    """Whether what is read depends on the state of the graph alone."""
-    return not target.past and bool(values["unfiltered"])
-
-
-def _queries(target: GraphTarget) -> store.ToldQueries:
-    return store.THEN if target.past else store.NOW
+def _request(kind: ToldKind, target: GraphTarget, values: Mapping[str, Any]) -> QueryRequest:
+    """A query for what was told, which is kept where it depends on the state of the graph alone."""
+    query = getattr(store.THEN if target.past else store.NOW, kind)
+    keeps = not target.past and bool(values["unfiltered"])
+    return QueryRequest(kind, target, query, values, reading=_READING[kind] if keeps else None)
 
 
 async def recollect(
@@ -206,14 +190,14 @@ async def recollect(
     for result in more:
         candidates.add(result.key, result.rows, likeness=False)
     links = [link for link in candidates.links.values() if link.get("relation_type") == "RESOLVED_BY"]
-    solutions = [Solution(link.source, link.target) for link in links]
     earlier = await _read_earlier(candidates, cue.view.scope, target=cue.target)
-    told = read_told(candidates.memories.values(), about, solutions, earlier)
-    fitting = {key: one for key, one in told.items() if may_answer(one, waking, unresolved=unresolved)}
-    scored = {key: told_parts(one, waking) for key, one in fitting.items()}
-    parts: Mapping[Key, Mapping[str, float]] = {key: each for key, each in scored.items() if each}
+    told = read_told(candidates.memories.values(), about, links, earlier)
+    parts: dict[Key, Mapping[str, float]] = {}
+    for key, one in told.items():
+        if may_answer(one, waking, unresolved=unresolved) and (scored := told_parts(one, waking)):
+            parts[key] = scored
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
-        parts = thin_out(parts, fitting)
+        parts = thin_out(parts, told)
     own = [result for result in results if result.request in cue.requests]
     return Recollection(told, parts, links, (*own, *more))
 
@@ -224,9 +208,10 @@ def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict
     if not text:
         return {}
     question = ranking_question(Question(text), candidates, cue.lexicons, CHANNEL_WEIGHTS)
-    likeness = likeness_score(candidates, question, LIKENESS_SHARE)
-    by_words = word_score(candidates, question, 1.0 - LIKENESS_SHARE)
-    return {key: likeness[key] + by_words[key] for key in candidates.memories}
+    about = likeness_score(candidates, question, LIKENESS_SHARE)
+    for key, words in word_score(candidates, question, 1.0 - LIKENESS_SHARE).items():
+        about[key] += words
+    return about
 
 
 async def _read_after(
@@ -246,12 +231,9 @@ async def _read_after(
                 ways.append(key[1])
     starts = sorted(filter(about.get, told), key=lambda key: (-about[key], key))[:STARTS]
     ids = [key[1] for key in starts]
-    queries = _queries(target)
     values = store.after_values(cue.view.scope, ids, OTHERS, cue.filters)
-    keeps = _keeps(target, values)
-    after = QueryRequest("after", target, queries.after, values, reading=store.read_after if keeps else None)
-    values = {**values, "ids": list(dict.fromkeys((*ids, *ways)))}
-    solved = QueryRequest("solved", target, queries.solved, values, reading=store.read_solved if keeps else None)
+    after = _request("after", target, values)
+    solved = _request("solved", target, {**values, "ids": list(dict.fromkeys((*ids, *ways)))})
     return await run_all([each for each in (after, solved) if each.values["ids"]])
 
 
@@ -319,7 +301,7 @@ async def add_links(
         for memory in candidates.add_links(graph, rows):
             beside.append(memory)
             shares.append(SPREAD_SHARE * told[memory.row[SOURCE]])
-    scores = ranked(consciousness_scores(beside, shares, waking.emotions, waking.pressure))
+    scores = in_rank_order(consciousness_scores(beside, shares, waking.emotions, waking.pressure))
     parts = dict(activation.parts)
     for score in scores:
         parts[score.key] = {"mode": 0.0, "spread": score.activation}

@@ -17,10 +17,9 @@ from orchestration.graph_queries.execution import QueryResult, kept_records
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import DAY, recency
+from orchestration.ranking.consciousness_score import DAY, Score, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
-from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
+from orchestration.traversal.paths import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
@@ -142,7 +141,9 @@ def goal_likeness(stored: str | None, current: str, meaning: float = 0.0) -> flo
     match = goal_match(_spaced(plain_stored), _spaced(plain_current))
     if match > OTHER_GOAL:
         return match
-    common = _dice(query_words(plain_stored), query_words(plain_current))
+    words, others = query_words(plain_stored), query_words(plain_current)
+    shared = len(set(words) & set(others))
+    common = 2.0 * shared / (len(words) + len(others)) if words and others else 0.0
     likeness = max(common if common >= SHARED_WORDS else 0.0, meaning if meaning >= SHARED_MEANING else 0.0)
     return OTHER_GOAL + (PART_OF_GOAL - OTHER_GOAL) * min(1.0, likeness)
 
@@ -150,10 +151,6 @@ def goal_likeness(stored: str | None, current: str, meaning: float = 0.0) -> flo
 def _spaced(goal: str) -> str:
     """Add a space on both sides, so that a goal contains another only by whole words."""
     return f" {goal} " if goal else ""
-
-
-def _dice(words: Sequence[str], other: Sequence[str]) -> float:
-    return 2.0 * len(set(words) & set(other)) / (len(words) + len(other)) if words and other else 0.0
 
 
 def recency_weight(changed_at: Instant, waking: WakingState) -> float:
@@ -320,7 +317,7 @@ def activate(
     weighs all else as well. Another memory gets half of what spreads to it, at most the score of the best answer.
     """
     memories = candidates.memories
-    base = {key: scores.get(key, 0.0) for key in memories}
+    base = {**dict.fromkeys(memories, 0.0), **scores}
     best = max(base.values(), default=0.0)
     received = spread(candidates, base, SPREAD_WEIGHTS, waking.link_state)
     shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received.items() if key not in scores}
@@ -329,26 +326,19 @@ def activate(
         memories.values(), activations, waking.emotions, waking.pressure
     )
     parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0), **told.get(key, {})} for key in memories}
-    weighed = [
-        _weighed(score, memories[score.key], waking, told=score.key in told) if score.key in scores else score
-        for score in rated
-    ]
-    order = sorted(consciousness_score.ranked(weighed), key=lambda score: score.key not in scores)
+    weighed: list[Score] = []
+    for score in rated:
+        # What was told in plain words has its age in its relevance. How it felt counts in find_similar_state
+        # alone: open work need not feel as the present state does, and a way out does not.
+        if score.key in told and score.key in scores and waking.mode is not QueryMode.SIMILAR_STATE:
+            felt = score.terms["emotional_resonance"]
+            score = score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
+        elif score.key in scores and score.key not in told:
+            # The term `age`, at most 0, weighs what is not relevance, whose age is in it already.
+            weight = _weight(memories[score.key], waking)
+            if weight != 1.0:
+                age = -(1.0 - weight) * (score.total - score.activation)
+                score = score._replace(total=score.total + age, terms={**score.terms, "age": age})
+        weighed.append(score)
+    order = sorted(consciousness_score.in_rank_order(weighed), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)
-
-
-def _weighed(score: Score, memory: Candidate, waking: WakingState, *, told: bool) -> Score:
-    """The score of an answer as its mode weighs it.
-
-    For what a writer gave the term `age`, at most 0, weighs what is not relevance, whose age is in it already.
-    What was `told` in plain words has its age in its relevance. How it felt counts in find_similar_state alone:
-    open work need not feel as the present state does, and a way out does not.
-    """
-    if told and waking.mode is not QueryMode.SIMILAR_STATE:
-        felt = score.terms["emotional_resonance"]
-        return score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
-    weight = 1.0 if told else _weight(memory, waking)
-    if weight == 1.0:
-        return score
-    age = -(1.0 - weight) * (score.total - score.activation)
-    return score._replace(total=score.total + age, terms={**score.terms, "age": age})

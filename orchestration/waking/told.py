@@ -14,18 +14,29 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from orchestration.appraisal.own_words import own_words
+from orchestration.appraisal.names import own_words
 from orchestration.mind.derived_state import is_own
 from orchestration.question.reading import ASKING
-from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.plurality import DAY, recency
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.consciousness_score import DAY, recency
+from orchestration.ranking.spreading import Identity
 from orchestration.ranking.times import SESSION_GAP
-from orchestration.waking.scoring import OTHER_PERSON_SHARE, WINDOW_DAYS, WakingState
+from orchestration.waking.scoring import (
+    OTHER_PERSON_SHARE,
+    WINDOW_DAYS,
+    CollectedAnswers,
+    WakingState,
+    discovery_energy,
+    is_like_now,
+    recency_weight,
+)
 from schemas.intention import QueryMode
-from schemas.memory import SOLVING, ResolutionState
+from schemas.memory import SOLVING, ResolutionState, graph_fields
+from schemas.stream import ResolutionPattern
 from schemas.temporal import Instant
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
 from substrate.language.text import stems
+from substrate.store.rows import shown_name
 from substrate.store.told import Earlier
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
@@ -51,7 +62,7 @@ CROWDED_SHARE: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TellingMemory:
     """A memory told in plain words, with all that a channel reads.
 
     `about`: how much it is about the goal or the feelings of the state. `before`: how much that is so of what was
@@ -100,18 +111,18 @@ def own_share(text: str) -> float:
 # --- the channels
 
 
-def _about(told: Told, waking: WakingState) -> float:
+def _about(told: TellingMemory, waking: WakingState) -> float:
     return told.about
 
 
-def _before(told: Told, waking: WakingState) -> float:
+def _before(told: TellingMemory, waking: WakingState) -> float:
     return told.before
 
 
 _OPENNESS: Final = {ResolutionState.BLOCKED.value: 1.0, ResolutionState.IN_PROGRESS.value: 0.8}
 
 
-def _open(told: Told, waking: WakingState) -> float:
+def _open(told: TellingMemory, waking: WakingState) -> float:
     """How open a matter is, in [0, 1]: as its words say; a goal or a bad feeling is a sign of it."""
     if told.state is not None:
         return _OPENNESS.get(told.state, 0.0)
@@ -122,7 +133,7 @@ def _open(told: Told, waking: WakingState) -> float:
     return 0.0 if told.feels(POSITIVE) else 0.2
 
 
-def _solved(told: Told, waking: WakingState) -> float:
+def _solved(told: TellingMemory, waking: WakingState) -> float:
     """How much it tells of a solution, in [−0.5, 1]: by its state, as a step, by a good feeling and no bad one."""
     if told.was_open:
         return -0.3
@@ -133,7 +144,7 @@ def _solved(told: Told, waking: WakingState) -> float:
     return 0.3 if told.feels(POSITIVE) else -0.3 if told.feels(NEGATIVE) else 0.0
 
 
-def _kindred(told: Told, waking: WakingState) -> float:
+def _kindred(told: TellingMemory, waking: WakingState) -> float:
     """1 for one of the same emotions, 0.5 for one of the same valence (002, emotion match)."""
     felt = [name for name, amount in told.emotions.items() if amount]
     matches = (
@@ -143,25 +154,25 @@ def _kindred(told: Told, waking: WakingState) -> float:
     return max(matches, default=0.0)
 
 
-def _recent(told: Told, waking: WakingState) -> float:
+def _recent(told: TellingMemory, waking: WakingState) -> float:
     return recency(_age(told, waking), RECENT_DAYS) if waking.half_life is not None else 0.0
 
 
-def _active(told: Told, waking: WakingState) -> float:
+def _active(told: TellingMemory, waking: WakingState) -> float:
     return recency(_age(told, waking), ACTIVE_DAYS)
 
 
-def _ripe(told: Told, waking: WakingState) -> float:
+def _ripe(told: TellingMemory, waking: WakingState) -> float:
     """Low for what was told just now: that is the matter itself, not how it was solved."""
     return 1.0 - recency(_age(told, waking), FRESH_DAYS)
 
 
-def _substance(told: Told, waking: WakingState) -> float:
+def _substance(told: TellingMemory, waking: WakingState) -> float:
     """Low for small talk: the share of `WORDS_OF_SUBSTANCE` different words that it has."""
     return min(1.0, told.own * len(stems(told.memory.get("description"))) / WORDS_OF_SUBSTANCE)
 
 
-def _age(told: Told, waking: WakingState) -> float:
+def _age(told: TellingMemory, waking: WakingState) -> float:
     """In days, since its last change."""
     return float((waking.moment - told.memory.get("valid_at")) / DAY)
 
@@ -170,7 +181,7 @@ class Channel(NamedTuple):
     """A channel of a mode: its name in `explain`, its score, at most 1, and its weight."""
 
     name: str
-    score: Callable[[Told, WakingState], float]
+    score: Callable[[TellingMemory, WakingState], float]
     weight: float
 
 
@@ -221,7 +232,7 @@ def channels_of(waking: WakingState) -> Sequence[Channel]:
     return CHANNELS[waking.mode]
 
 
-def may_answer(told: Told, waking: WakingState, *, unresolved: bool) -> bool:
+def may_answer(told: TellingMemory, waking: WakingState, *, unresolved: bool) -> bool:
     """Whether the mode may show it. `unresolved`: find_related_unresolved is asked for open work alone."""
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
         return _age(told, waking) <= WINDOW_DAYS
@@ -230,21 +241,21 @@ def may_answer(told: Told, waking: WakingState, *, unresolved: bool) -> bool:
     return True
 
 
-def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
+def told_parts(told: TellingMemory, waking: WakingState) -> dict[str, float]:
     """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
     channels = channels_of(waking)
     whole = sum(channel.weight for channel in channels)
-    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * _whose(told, waking)
+    speaker = (told.memory.get("speaker") or "").lower()
+    is_own = not speaker or speaker in ASKING or speaker == waking.citizen.lower()
+    whose = 1.0 if is_own else OTHER_PERSON_SHARE
+    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * whose
     parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
     return parts if sum(parts.values()) > 0.0 else {}
 
 
-def _whose(told: Told, waking: WakingState) -> float:
-    speaker = (told.memory.get("speaker") or "").lower()
-    return 1.0 if not speaker or speaker in ASKING or speaker == waking.citizen.lower() else OTHER_PERSON_SHARE
-
-
-def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told]) -> dict[Key, Mapping[str, float]]:
+def thin_out(
+    parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, TellingMemory]
+) -> dict[Key, Mapping[str, float]]:
     """The parts of scores where what a session tells beyond its best `OF_ONE_SESSION` memories counts less.
 
     So a long talk does not hide what else the citizen was doing.
@@ -269,19 +280,12 @@ def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told])
 # --- what was told before what
 
 
-class Solution(NamedTuple):
-    """A link from what was open to what resolved it, by memory id."""
-
-    open_id: str
-    solved_id: str
-
-
 def read_told(
     memories: Iterable[Candidate],
     about: Mapping[Key, float],
-    solutions: Iterable[Solution] = (),
+    solutions: Iterable[CandidateLink] = (),
     earlier: Mapping[str, Earlier] = NOTHING_EARLIER,
-) -> dict[Key, Told]:
+) -> dict[Key, TellingMemory]:
     """The memories told in plain words, oldest first, each with what was told before it.
 
     `about`: how much each memory is about the state. `earlier`: what the earlier records of a memory say, by its
@@ -289,30 +293,34 @@ def read_told(
     up to `TOLD_WITHIN` memories and `WINDOW_DAYS` days before it, fading with each between, and the whole of what
     it resolved.
     """
-    told: list[_Placed] = []
+    told: list[_Telling] = []
+    relevance: dict[str, float] = {}
     for memory in filter(is_told, memories):
         begun = int(memory.get("valid_at"))
         first = earlier.get(memory.key[1])
-        told.append(_Placed(memory, begun if first is None else min(begun, first.begun)))
+        told.append(_Telling(memory, begun if first is None else min(begun, first.begun)))
+        relevance[memory.key[1]] = about.get(memory.key, 0.0)
     in_time = sorted(told, key=lambda one: (one.begun, one.memory.key))
-    resolved = _resolved((one.memory for one in told), about, solutions)
-    found: dict[Key, Told] = {}
+    resolved: dict[str, float] = {}
+    for link in solutions:
+        resolved[link.target] = max(relevance.get(link.source, 0.0), resolved.get(link.target, 0.0))
+    found: dict[Key, TellingMemory] = {}
     for place, one in enumerate(in_time):
-        memory = one.memory
-        before = max(_passed_on(in_time, place, about), resolved.get(memory.key[1], 0.0))
-        was_open = memory.key[1] in earlier and earlier[memory.key[1]].was_open
-        found[memory.key] = _told(memory, about.get(memory.key, 0.0), before, was_open=was_open)
+        key, said = one.memory.key, _say(one.memory)
+        before = max(_passed_on(in_time, place, about), resolved.get(key[1], 0.0))
+        was_open = key[1] in earlier and earlier[key[1]].was_open
+        found[key] = TellingMemory(one.memory, about.get(key, 0.0), before, said.emotions, said.own, was_open)
     return found
 
 
-class _Placed(NamedTuple):
+class _Telling(NamedTuple):
     """A memory and when it was told."""
 
     memory: Candidate
     begun: Instant
 
 
-def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float]) -> float:
+def _passed_on(in_time: Sequence[_Telling], place: int, about: Mapping[Key, float]) -> float:
     """The greatest share that a memory gets of those told before it."""
     here = in_time[place].begun
     before = in_time[max(0, place - TOLD_WITHIN) : place]
@@ -324,28 +332,169 @@ def _passed_on(in_time: Sequence[_Placed], place: int, about: Mapping[Key, float
     return max(shares, default=0.0)
 
 
-def _resolved(
-    told: Iterable[Candidate], about: Mapping[Key, float], solutions: Iterable[Solution]
-) -> dict[str, float]:
-    relevance = {memory.key[1]: about.get(memory.key, 0.0) for memory in told}
-    shares: dict[str, float] = {}
-    for solution in solutions:
-        share = relevance.get(solution.open_id, 0.0)
-        shares[solution.solved_id] = max(share, shares.get(solution.solved_id, 0.0))
-    return shares
-
-
-def _told(memory: Candidate, about: float, before: float, *, was_open: bool) -> Told:
-    said: _Said | None = memory.derived.get("said")
+def _say(memory: Candidate) -> _Words:
+    said: _Words | None = memory.derived.get("said")
     if said is None:
         emotions = memory.get("emotion_vector")
         felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-        said = memory.derived["said"] = _Said(felt, own_share(memory.get("description")))
-    return Told(memory, about, before, said.emotions, said.own, was_open)
+        said = memory.derived["said"] = _Words(felt, own_share(memory.get("description")))
+    return said
 
 
-class _Said(NamedTuple):
+class _Words(NamedTuple):
     """What the words of a memory say, whatever is asked."""
 
     emotions: Mapping[str, float]
     own: float
+
+
+STEP_SHARE = 0.8
+"""A step gets the score of its resolution × this for each hop."""
+MAX_STEPS = 8
+"""At most this many steps in one pattern."""
+MAX_TOLD = 10
+"""At most this many patterns of what was told in plain words (003: at most 10 patterns)."""
+
+
+class ResolutionStep(NamedTuple):
+    """A step of a resolution; `hops` away from it: 1 or 2."""
+
+    memory: Candidate
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A blockage, the link to its resolution, the resolution, and the steps of the resolution."""
+
+    blockage: Candidate
+    link: CandidateLink
+    resolution: Candidate
+    steps: tuple[ResolutionStep, ...]
+
+
+def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
+    """The resolutions of these blockages among the candidates, each with its steps."""
+    memories = {key[:2]: memory for key, memory in candidates.memories.items()}
+    neighbours: dict[Identity, list[tuple[float, str]]] = {}  # those of the strongest links sort first
+    for link in candidates.links.values():
+        strength = float(link.get("energy")) * float(link.get("confidence"))
+        for near, far in ((link.source, link.target), (link.target, link.source)):
+            neighbours.setdefault((link.graph_key, near), []).append((-strength, far))
+    wanted = {key[:2] for key in blockages}
+    resolutions = []
+    for link in candidates.links.values():
+        start, end = (link.graph_key, link.source), (link.graph_key, link.target)
+        if start in wanted and end in memories and _resolves(link):
+            steps = _steps(start, end, neighbours, memories)
+            resolutions.append(Resolution(memories[start], link, memories[end], steps))
+    return resolutions
+
+
+def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
+    """The resolutions: highest discovery energy × recency first; of equals those known as blocked."""
+    memories = collected.candidates.memories
+    blockages = [key for key, answer in collected.answers.items() if is_like_now(memories[key], answer, waking)]
+    return sorted(
+        find_resolutions(collected.candidates, blockages),
+        key=lambda resolution: (
+            -discovery_energy(resolution.blockage) * recency_weight(resolution.blockage.get("valid_at"), waking),
+            resolution.blockage.key[:2] not in collected.once_blocked,
+            -collected.answers[resolution.blockage.key].emotional,
+            resolution.blockage.key,
+            resolution.link.get("id"),
+        ),
+    )
+
+
+def told_resolutions(
+    told: Mapping[Key, TellingMemory], links: Iterable[CandidateLink], scores: Mapping[Key, float]
+) -> list[Resolution]:
+    """The resolutions of what was told in plain words, with the steps between; the best blockages first.
+
+    `scores`: those of the told memories that answer.
+    """
+    by_id = {key[:2]: one.memory for key, one in told.items() if key in scores}
+    resolutions = []
+    for link in links:
+        blockage, resolution = by_id.get((link.graph_key, link.source)), by_id.get((link.graph_key, link.target))
+        if blockage is not None and resolution is not None and _resolves(link):
+            steps = _told_steps(blockage, resolution, by_id.values())
+            resolutions.append(Resolution(blockage, link, resolution, steps))
+    best = sorted(resolutions, key=lambda one: (-scores[one.blockage.key], one.blockage.key, one.link.get("id")))
+    return best[:MAX_TOLD]
+
+
+def _told_steps(
+    blockage: Candidate, resolution: Candidate, memories: Iterable[Candidate]
+) -> tuple[ResolutionStep, ...]:
+    """What was decided, done and learned in the same conversation between the two, in the order of time."""
+    begun, ended = blockage.get("valid_at"), resolution.get("valid_at")
+    steps: list[ResolutionStep] = []
+    for memory in sorted(memories, key=lambda memory: (memory.get("valid_at"), memory.key)):
+        is_between = begun < memory.get("valid_at") < ended
+        if is_between and memory.get("episode_id") == blockage.get("episode_id") and _is_step(memory):
+            steps.append(ResolutionStep(memory, 1))
+    return tuple(steps[-MAX_STEPS:])
+
+
+def _resolves(link: CandidateLink) -> bool:
+    return bool(link.get("relation_type") == "RESOLVED_BY" and link.get("resolution_state") == "resolved")
+
+
+def _steps(
+    blockage: Identity,
+    resolution: Identity,
+    neighbours: Mapping[Identity, Sequence[tuple[float, str]]],
+    memories: Mapping[Identity, Candidate],
+) -> tuple[ResolutionStep, ...]:
+    """The steps of a resolution: fewest hops first, then strongest links; no path goes through the blockage."""
+    level = resolution[0]
+    seen, ring = {blockage, resolution}, [resolution]
+    steps: list[ResolutionStep] = []
+    for hops in (1, 2):
+        reached = sorted(neighbour for identity in ring for neighbour in neighbours.get(identity, ()))
+        ring = []
+        for identity in dict.fromkeys((level, memory_id) for _, memory_id in reached):
+            if identity not in seen and identity in memories:
+                seen.add(identity)
+                ring.append(identity)
+                if _is_step(memories[identity]):
+                    steps.append(ResolutionStep(memories[identity], hops))
+    return tuple(steps[:MAX_STEPS])
+
+
+def _is_step(memory: Candidate) -> bool:
+    """A turn is a step by what it tells, any other memory by its type."""
+    return memory.get("step" if memory.get("node_type") == "Turn" else "node_type") in SOLVING
+
+
+def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:
+    """A resolution as the stream shows it. `emotional_likeness`: of its blockage to the present state."""
+    steps = [step.memory for step in resolution.steps]
+    return ResolutionPattern(
+        **graph_fields(resolution.link.graph_key),
+        blockage_id=resolution.link.source,
+        blockage=_shown_name(resolution.blockage),
+        resolution_id=resolution.link.target,
+        resolution=_shown_name(resolution.resolution),
+        steps=tuple(map(_shown_name, steps)),
+        step_ids=tuple(step.get("id") for step in steps),
+        link_id=resolution.link.get("id"),
+        emotional_likeness=round(emotional_likeness, 6),
+        discovery_energy=discovery_energy(resolution.blockage),
+    )
+
+
+def _shown_name(memory: Candidate) -> str:
+    return shown_name(memory.get("id"), memory.get("name"), memory.get("speaker"), memory.get("description"))
+
+
+def pass_scores_on(scores: Mapping[Key, float], resolutions: Iterable[Resolution]) -> dict[Key, float]:
+    """Pass the score of each blockage on: whole to its resolution, × 0.8 per hop to the steps."""
+    passed = dict(scores)
+    for resolution in resolutions:
+        own = scores[resolution.blockage.key]
+        for memory, hops in (ResolutionStep(resolution.resolution, 0), *resolution.steps):
+            passed[memory.key] = max(own * STEP_SHARE**hops, passed.get(memory.key, 0.0))
+    return passed

@@ -18,7 +18,7 @@ from orchestration.mind.stream_notes import read_given
 from orchestration.writing import appraised_rows
 from schemas.commands import Command, Remember
 from schemas.memory import SILENCES, Source
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import LanguageModel, ModelRequest
 
 SECONDS: Final = 30.0
 """Deadline of the request for one batch."""
@@ -34,7 +34,7 @@ NO_ITEM: Final = f"{BY_WORDS}: the language model gave no usable answer for it"
 NO_MODEL: Final = f"{BY_WORDS}: no language model is configured"
 
 
-class Appraised(NamedTuple):
+class AppraisalResult(NamedTuple):
     """The appraisals of commands, in their order, and by place why a text was read by its words alone."""
 
     appraisals: list[Appraisal]
@@ -47,10 +47,10 @@ async def beside_loop[Made](commands: Sequence[Command], work: Callable[[], Made
     return await asyncio.to_thread(work) if letters > LONG else work()
 
 
-async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraised:
+async def appraise_commands(commands: Sequence[Command], deps: Deps) -> AppraisalResult:
     """What the text of each command says; nothing with `off`, and for a command without a text of its own."""
     if deps.appraisal == "off":
-        return Appraised([NOTHING] * len(commands), {})
+        return AppraisalResult([NOTHING] * len(commands), {})
     answers = [each for each in commands if isinstance(each, Remember) and appraised_rows.is_answer(vars(each))]
     citizen_id = answers[0].citizen_id if answers else None
     given = () if citizen_id is None else await read_given(citizen_id, deps)
@@ -58,27 +58,20 @@ async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraise
     by_words = await beside_loop(
         commands, lambda: [appraised_rows.appraise_command(command, given) for command in commands]
     )
-    texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
+    texts: dict[int, str] = {}  # the speakers' own words of ingested texts, by the place of the command
+    for place, command in enumerate(commands if deps.appraisal == "model" else ()):
+        if isinstance(command, Remember) and command.source is Source.INGESTION:
+            texts[place] = prompt.own_words(appraised_rows.text_to_appraise(command) or "")
+    texts = {place: own for place, own in texts.items() if own}
     if not texts:
-        return Appraised(by_words, {})
+        return AppraisalResult(by_words, {})
     if deps.language_model is None:
-        return Appraised(by_words, dict.fromkeys(texts, NO_MODEL))
+        return AppraisalResult(by_words, dict.fromkeys(texts, NO_MODEL))
     read, notes = await _ask_model(texts, deps.language_model)
     for place, words in enumerate(by_words):
         if words.step in SILENCES and place in read:
             read[place] = replace(read[place], step=words.step)
-    return Appraised([read.get(place, words) for place, words in enumerate(by_words)], notes)
-
-
-def _ingested_texts(commands: Sequence[Command]) -> dict[int, str]:
-    """The speakers' own words of ingested texts, by the place of the command."""
-    texts: dict[int, str] = {}
-    for place, command in enumerate(commands):
-        if isinstance(command, Remember) and command.source is Source.INGESTION:
-            own = prompt.own_words(appraised_rows.text_to_appraise(command) or "")
-            if own:
-                texts[place] = own
-    return texts
+    return AppraisalResult([read.get(place, words) for place, words in enumerate(by_words)], notes)
 
 
 async def _ask_model(

@@ -14,7 +14,7 @@ import orjson
 
 from orchestration.appraisal.appraise import NOTHING, Appraisal, Voice, appraise
 from orchestration.appraisal.feelings import read_reply
-from orchestration.appraisal.own_words import MIDDLE, MOST_READ
+from orchestration.appraisal.names import MIDDLE, MOST_READ
 from orchestration.appraisal.telling import read_silence
 from schemas.base import without_nulls
 from schemas.commands import Command, Remember, Revision

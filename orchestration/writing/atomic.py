@@ -18,17 +18,17 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
 from orchestration.writing import (
     cascade_reading,
-    chain_rows,
     passage_filling,
     receipts,
     records,
     restatements,
     simulation,
+    version_chain,
 )
 from orchestration.writing.appraisals import appraise_commands
+from orchestration.writing.cascade import Together
 from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.parts import Together
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
 from schemas.commands import Command, Remember, Undoing, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
@@ -42,7 +42,7 @@ from substrate.store.changesets import TransactionRows
 from substrate.store.transactions import COMMANDS_AT_MOST
 
 TRIES: Final = 20
-NOT_APPLIED: Final = "not applied: another command of the atomic list was refused"
+NOT_APPLIED: Final = Refusal("not-applied", "not applied: another command of the atomic list was refused")
 
 
 async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
@@ -55,7 +55,17 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
     """
     if not commands:
         return []
-    _check_list(commands)
+    graphs = {(each.graph_key, each.citizen_id if each.level is Level.N1 else None) for each in commands}
+    if len(graphs) > 1:
+        raise InvalidRequest(
+            "an atomic list is for one graph: one level, in N1 one citizen, in N2 one collective",
+            remedy="Send one list for each graph.",
+        )
+    if len(commands) > COMMANDS_AT_MOST:
+        raise InvalidRequest(
+            f"an atomic list has at most {COMMANDS_AT_MOST} commands, this one has {len(commands)}",
+            remedy="Send several lists, or leave out atomic: then each command is applied on its own.",
+        )
     trimmed = list(map(records.trim_command, commands))
     applied = await _apply_with_retries([each.command for each in trimmed], deps, now)
     if applied is None:
@@ -81,41 +91,22 @@ def name_command(command: Command) -> NamedCommand:
 
 def withheld_receipt(command: Command) -> WriteReceipt:
     """The receipt of a command that was not applied because another command of its list was refused."""
-    return _withheld(name_command(command))
+    return name_command(command).refuse(NOT_APPLIED)
 
 
 async def find_repeated(graph: Graph, commands: Sequence[Remember], now: Instant) -> dict[int, Record]:
     """The current memories whose text the commands repeat, by the position of the command in the list."""
     readings = list(map(restatements.readings, commands))
-    keys = sorted({key for by_key in readings for key in by_key})
+    keys = sorted(set().union(*readings))
     if not keys:
         return {}
     candidates = list(map(rows.record, await reader.find_by_text(graph, keys, now)))
-    repeated = (
-        restatements.first_repeated(command, by_key, candidates)
-        for command, by_key in zip(commands, readings, strict=True)
-    )
-    return {position: record for position, record in enumerate(repeated) if record is not None}
-
-
-def _withheld(named: NamedCommand) -> WriteReceipt:
-    return named.refuse(Refusal("not-applied", NOT_APPLIED))
-
-
-def _check_list(commands: Sequence[Command]) -> None:
-    graphs = {
-        (command.graph_key, command.citizen_id if command.level is Level.N1 else None) for command in commands
-    }
-    if len(graphs) > 1:
-        raise InvalidRequest(
-            "an atomic list is for one graph: one level, in N1 one citizen, in N2 one collective",
-            remedy="Send one list for each graph.",
-        )
-    if len(commands) > COMMANDS_AT_MOST:
-        raise InvalidRequest(
-            f"an atomic list has at most {COMMANDS_AT_MOST} commands, this one has {len(commands)}",
-            remedy="Send several lists, or leave out atomic: then each command is applied on its own.",
-        )
+    repeated: dict[int, Record] = {}
+    for position, (command, by_key) in enumerate(zip(commands, readings, strict=True)):
+        record = restatements.first_repeated(command, by_key, candidates)
+        if record is not None:
+            repeated[position] = record
+    return repeated
 
 
 @dataclass(slots=True)
@@ -159,7 +150,7 @@ async def _attempt(
     """The receipts; None when another writer changed one of the records meanwhile."""
     first = named[0].command
     graph = deps.graph(graph_name(first.graph_key, first.citizen_id))
-    together = await _read_together(named, graph, deps, now)
+    together = await cascade_reading.read_together(named, graph, deps, now)
     parts = [NamedCommand(part.command, name) for name, each in together.items() for part in each.parts]
     stored = await read_stored([*named, *parts], graph, deps, now, all_receipts=retry.retried)
     if not _is_fresh(named, together, stored):
@@ -167,8 +158,14 @@ async def _attempt(
     times = WriteTimes(now, max(now, stored.last_change + 1))
     simulated = Simulation(stored, times, retry.appraisals)
     outcomes = [simulated.simulate(command, together.get(command.command_id)) for command in named]
-    if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
-        return [_refused_or_withheld(*pair, stored) for pair in zip(named, outcomes, strict=True)]
+    told = [outcome if isinstance(outcome, WriteReceipt) else None for outcome in outcomes]
+    if any(receipt is not None and receipt.status == "refused" for receipt in told):
+        answers: list[WriteReceipt] = []
+        for each, receipt in zip(named, told, strict=True):
+            if receipt is None or (receipt.status != "refused" and each.command_id not in stored.receipts):
+                receipt = each.refuse(NOT_APPLIED)  # it could have been applied
+            answers.append(receipt)
+        return answers
     link_id = simulation.find_dangling_link(simulated.chains)
     if link_id is not None:
         fault = f"link {link_id} joins a memory that this list creates and retracts completely: leave both out"
@@ -183,18 +180,6 @@ async def _attempt(
     return [_receipt(outcome, first.graph_key, times, later) for outcome in outcomes]
 
 
-async def _read_together(
-    named: Sequence[NamedCommand], graph: Graph, deps: Deps, now: Instant
-) -> Mapping[str, Together]:
-    """The parts of the commands that change several memories and links; none in a graph that does not exist."""
-    may_have_parts = any(
-        isinstance(command, Undoing) or getattr(command, "cascade", False) for command, _ in named
-    )
-    if not may_have_parts or not await deps.graphs.for_reading(graph.name):
-        return {}
-    return await cascade_reading.read_together(named, graph, now)
-
-
 def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], stored: StoredParts) -> bool:
     """False when a record that an undo names was changed since the parts of that undo were read."""
     for command, command_id in named:
@@ -205,13 +190,6 @@ def _is_fresh(named: Sequence[NamedCommand], together: Mapping[str, Together], s
         if last_commands(() if records_now is None else records_now.records) != each.seen:
             return False
     return True
-
-
-def _refused_or_withheld(named: NamedCommand, outcome: Outcome, stored: StoredParts) -> WriteReceipt:
-    """The receipt of a command in a refused list; a command that could have been applied is withheld."""
-    if isinstance(outcome, WriteReceipt) and (outcome.status == "refused" or named.command_id in stored.receipts):
-        return outcome
-    return _withheld(named)
 
 
 def _receipt(outcome: Outcome, key: GraphKey, times: WriteTimes, later: int) -> WriteReceipt:
@@ -236,10 +214,10 @@ async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: D
     if not changed.receipts:
         return 0
     chains, vectors = simulated.chains, retry.vectors
-    missing = [text for text in chain_rows.texts_to_embed(chains) if text not in vectors]
+    missing = [text for text in version_chain.texts_to_embed(chains) if text not in vectors]
     embeddings = await deps.embedder.embed_texts(missing)
     vectors.update({text: vector or None for text, vector in zip(missing, embeddings, strict=True)})
-    chain_rows.add_rows(chains, vectors, changed)
+    version_chain.add_rows(chains, vectors, changed)
     if changed.new:
         await deps.graphs.for_writing(graph.name, simulated.times.now)
     try:
@@ -249,7 +227,7 @@ async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: D
     finally:
         if changed.sent_again:
             retry.unanswered.update(receipt["command_id"] for receipt in changed.receipts)
-    await passage_filling.fill(graph, chain_rows.long_texts(chains), deps.embedder)
+    await passage_filling.fill(graph, version_chain.long_texts(chains), deps.embedder)
     return later
 
 

@@ -7,23 +7,26 @@ from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import changes, parts
-from orchestration.writing.cascade import Plan, Planning, Root
-from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.parts import (
+from orchestration.writing import changes
+from orchestration.writing.cascade import (
     PARTS_AT_MOST,
     Identity,
-    Part,
+    Plan,
+    Planning,
+    Root,
     Together,
     cascade_parts,
+    done_before,
+    named_plan,
     part_id,
     undo_parts,
 )
+from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.receipts import OPEN_AGAIN, collect_warnings
 from schemas.commands import Command, Consequence, Resolving, Undoing, WriteReceipt, subject_of
 from schemas.errors import StoreTimeout
 from schemas.memory import ResolutionState
-from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
+from schemas.temporal import BEGINNING_OF_TIME, Instant
 from substrate.bitemporal import last_commands
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -39,9 +42,13 @@ WAITS_READ: Final = 1_000
 
 async def read_plan(command: Resolving, graph: Graph, now: Instant, *, room: int) -> Plan:
     """What follows from the command, in at most `room` steps. Raises what `Graph.read` raises."""
-    root = await _root(command, graph)
-    if root is None:
-        return Plan()
+    root = Root(command.id)
+    if command.subject == "link":
+        stored = (await transactions.read_links(graph, [link_name(command.id)])).get(command.id)
+        if stored is None or stored.ends is None:
+            return Plan()
+        relation_type = str(stored.records[-1].content.get("relation_type", ""))
+        root = Root(command.id, WorkLink("", command.id, relation_type, *stored.ends))
     window = changes.acted_stretch(command, now)
     planning = Planning(root)
     unread = 0
@@ -55,70 +62,52 @@ async def read_plan(command: Resolving, graph: Graph, now: Instant, *, room: int
         planning.add_states(await read_work_states(graph, wanted, window))
         if not planning.frontier:
             break
-    waits = await _read_waits(planning, graph, window)
+    waits: list[WorkLink] = []
+    if waiting := planning.still_waiting():
+        waits = await read_open_links(graph, waiting, window, limit=WAITS_READ, work_only=True)
+        others = {link.awaited for link in waits if link.awaited is not None} - planning.states.keys()
+        planning.states.update(await read_work_states(graph, others, window))
     return planning.finish(waits, cut=len(waits) >= WAITS_READ, room=room, unread=unread)
 
 
-async def _read_waits(planning: Planning, graph: Graph, window: Period) -> list[WorkLink]:
-    """The open links of work of what may go on; the states of what it waits for are added to the planning."""
-    waiting = planning.still_waiting()
-    if not waiting:
-        return []
-    waits = await read_open_links(graph, waiting, window, limit=WAITS_READ, work_only=True)
-    others = {link.awaited for link in waits if link.awaited is not None} - planning.states.keys()
-    planning.states.update(await read_work_states(graph, others, window))
-    return waits
-
-
-async def _root(command: Resolving, graph: Graph) -> Root | None:
-    """What is resolved; None for a link that does not exist."""
-    if command.subject == "memory":
-        return Root(command.id)
-    stored = (await transactions.read_links(graph, [link_name(command.id)])).get(command.id)
-    if stored is None or stored.ends is None:
-        return None
-    relation_type = str(stored.records[-1].content.get("relation_type", ""))
-    return Root(command.id, WorkLink("", command.id, relation_type, *stored.ends))
-
-
-async def read_together(named: Sequence[NamedCommand], graph: Graph, now: Instant) -> dict[str, Together]:
+async def read_together(
+    named: Sequence[NamedCommand], graph: Graph, deps: Deps, now: Instant
+) -> dict[str, Together]:
     """By command id, the parts of each cascade in the list, and of each undo of a command that had parts.
 
     The whole list has at most `PARTS_AT_MOST` parts. Raises what `Graph.read` raises.
     """
     together: dict[str, Together] = {}
+    if not any(_has_parts(command) for command, _ in named) or not await deps.graphs.for_reading(graph.name):
+        return together
+    undos: list[tuple[Undoing, str]] = []
     room = PARTS_AT_MOST + 1 - len(named)
     for command, command_id in named:
         if isinstance(command, Resolving) and command.cascade:
             plan = await read_plan(command, graph, now, room=max(room, 0))
             together[command_id] = cascade_parts(command, plan)
             room -= len(plan.steps)
-    return together | await _read_undone(named, graph)
-
-
-async def _read_undone(named: Sequence[NamedCommand], graph: Graph) -> dict[str, Together]:
-    undos = [(command, command_id) for command, command_id in named if isinstance(command, Undoing)]
-    if not undos:
-        return {}
-    stored = await _read_records([command for command, _ in undos], graph)
-    undone: dict[str, Together] = {}
+        elif isinstance(command, Undoing):
+            undos.append((command, command_id))
+    everything = RecordSelection(BEGINNING_OF_TIME, every=True)
+    ids = {command.id: everything for command, _ in undos if command.subject == "memory"}
+    names = [link_name(command.id) for command, _ in undos if command.subject == "link"]
+    memories, links = await transactions.read_memories(graph, ids), await transactions.read_links(graph, names)
     for command, command_id in undos:
-        held = stored.get((command.subject, command.id))
+        held = (links if command.subject == "link" else memories).get(command.id)
         seen = frozenset() if held is None else last_commands(held.records)
         for whole_id in sorted(seen if command.undoes is None or command.undoes in seen else {command.undoes}):
-            parts = await _read_parts(command, whole_id, graph)
-            if parts:
-                undone[command_id] = Together(parts, undoes=whole_id, seen=seen)
-    return undone
+            stored = await read_part_receipts(whole_id, graph)
+            members = [(subject_of(receipt.command), receipt.id) for receipt in stored if receipt.id is not None]
+            if len(stored) > 1 and (command.subject, command.id) in members:
+                parts = undo_parts(command, whole_id, members)
+                together |= {command_id: Together(parts, undoes=whole_id, seen=seen)} if parts else {}
+    return together
 
 
-async def _read_parts(command: Undoing, whole_id: str, graph: Graph) -> tuple[Part, ...]:
-    """The undos of the other parts of a command; empty when it had no parts, or changed nothing of this record."""
-    stored = await read_part_receipts(whole_id, graph)
-    members = [(subject_of(receipt.command), receipt.id) for receipt in stored if receipt.id is not None]
-    if len(stored) < 2 or (command.subject, command.id) not in members:
-        return ()
-    return undo_parts(command, whole_id, members)
+def _has_parts(command: Command) -> bool:
+    """True for a command that may change several memories and links."""
+    return isinstance(command, Undoing) or getattr(command, "cascade", False)
 
 
 async def read_part_receipts(whole_id: str, graph: Graph) -> list[StoredReceipt]:
@@ -156,7 +145,7 @@ async def with_consequences(
 
 async def _with_consequences(command: Command, receipt: WriteReceipt, deps: Deps, now: Instant) -> WriteReceipt:
     """The receipt as the first answer has it: what it says beside the record is kept for those that follow."""
-    had_parts = isinstance(command, Undoing) or getattr(command, "cascade", False)
+    had_parts = _has_parts(command)
     may_follow = had_parts or isinstance(command, Resolving)
     if receipt.status != "stored" or (receipt.duplicate and not may_follow):
         return receipt
@@ -186,8 +175,8 @@ async def _read_told(
     done: list[Consequence] = []
     for part in await read_part_receipts(receipt.command_id, graph) if had_parts else ():
         if part.command_id != receipt.command_id:
-            done.append(parts.done_before(part))
+            done.append(done_before(part))
     plan = Plan()
     if isinstance(command, Resolving) and command.resolution_state is ResolutionState.RESOLVED:
         plan = await read_plan(command, graph, now, room=NAMED_AT_MOST)
-    return {"follows": (*done, *parts.named_plan(plan)), "further": plan.further}
+    return {"follows": (*done, *named_plan(plan)), "further": plan.further}

@@ -8,16 +8,17 @@ The rule of trust: each record has a source. A tool, ingestion or upkeep cannot 
 system wrote; a source changes only records of sources that do not outweigh it (`MAY_CHANGE`). In its own N1 a
 citizen may change every record.
 
-The rule of authors: a shared record is changed only by its author or a steward (`authorship`).
+The rule of authors: a record of N2 and N3 keeps its author, whoever changes it. Only its author or a steward
+changes it; one without an author is everybody's. Others contest it (`orchestration.features.sharing`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple
 
-from orchestration.writing import authorship, records
+from orchestration.writing import records
 from schemas.commands import (
     ChangeCommand,
     Command,
@@ -30,6 +31,7 @@ from schemas.commands import (
     Revision,
     StretchCommand,
     Undoing,
+    Writer,
 )
 from schemas.memory import ClosedReason, InvalidationReason, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
@@ -101,6 +103,27 @@ def outweighs(source: Source, other: Source) -> bool:
 def lower_source(source: Source, other: Source) -> Source:
     """The source of the two that weighs less."""
     return other if outweighs(source, other) else source
+
+
+def may_change_as(writer: Writer, author: str | None, level: Level) -> bool:
+    """True when the writer may change a record of this author in a graph of this level."""
+    return level is Level.N1 or writer.steward or author is None or author == writer.author
+
+
+def may_erase_as(writer: Writer, authors: Iterable[str | None], level: Level) -> bool:
+    """True when the writer may erase a memory whose records, past ones too, have these authors.
+
+    What has no author is erased by a steward alone: nobody could bring it back.
+    """
+    return level is Level.N1 or writer.steward or {*authors} == {writer.author} != {None}
+
+
+def author_fault(record_id: str, author: str | None, writer: Writer) -> str:
+    """The error text when the writer may not change a record of this author."""
+    whose = f"was written by {author}" if author else "has no author"
+    return (
+        f"{record_id} {whose}, and only its author or a steward changes it; this is {writer.author or 'neither'}"
+    )
 
 
 def addressed_moment(command: ChangeCommand, now: Instant) -> Instant:
@@ -190,8 +213,8 @@ def check_trust(command: ChangeCommand | Remember | Relate, touched: Sequence[Re
     """Raises Refusal when the writer of the command, or its source, may not change one of the records."""
     for record in touched:
         author = record.content.get("author")
-        if not authorship.may_change_as(command.writer, author, command.level):
-            fault = authorship.author_fault(record.id, author, command.writer)
+        if not may_change_as(command.writer, author, command.level):
+            fault = author_fault(record.id, author, command.writer)
             raise Refusal("not-author", fault, current_version=record.version)
         _check_may_change(command, record_source(record), record)
 
@@ -240,7 +263,11 @@ def trust_fault(source: Source, owner: Source, level: Level) -> str:
 
 def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
     if isinstance(command, Undoing):
-        change = _undo(command, known, last_version, times)
+        since = command.quarantining.since if command.quarantining else None
+        if since is not None:
+            change = bitemporal.go_back(known, since, times.known_from, last_version)
+        else:
+            change = bitemporal.undo(known, command.undoes, times.known_from, last_version)
         if not command.quarantining:
             return change
         return replace(change, closed=tuple(replace(each, closed_reason="quarantined") for each in change.closed))
@@ -266,13 +293,6 @@ def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, 
         lambda record: None if isinstance(command, Retracting) else _revised_content(command, record),
         context,
     )
-
-
-def _undo(command: Undoing, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
-    since = command.quarantining.since if command.quarantining else None
-    if since is not None:
-        return bitemporal.go_back(known, since, times.known_from, last_version)
-    return bitemporal.undo(known, command.undoes, times.known_from, last_version)
 
 
 def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) -> Period:

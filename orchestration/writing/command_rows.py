@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.appraisal.own_words import MIDDLE, MOST_READ
+from orchestration.appraisal.names import MIDDLE, MOST_READ
 from orchestration.identifiers import handle, natural_id
 from orchestration.writing import receipts, records
 from orchestration.writing.changes import Refusal
@@ -233,31 +233,19 @@ def inherit(row: Mapping[str, Any], ends: Sequence[Content]) -> dict[str, Any]:
     from the default, because a memory whose words tell none has that. Where no end has a value, the row keeps its
     own.
     """
-    inherited = {
-        "emotion_vector": _emotions(ends),
-        "resolution_state": _state(ends),
-        "energy": _energy(ends),
-    }
-    taken = without_nulls(inherited)
-    unset = dict.fromkeys((*(row.get("unset") or "").split(","), *taken))
-    return {**row, **taken, "unset": ",".join(filter(None, unset)) or None}
-
-
-def _emotions(ends: Sequence[Content]) -> str | None:
     strongest: dict[str, float] = {}
     for end in ends:
         for name, intensity in normal_emotions(orjson.loads(end.get("emotion_vector") or "{}")).items():
             strongest[name] = max(intensity, strongest.get(name, 0.0))
-    return orjson.dumps(strongest).decode() if strongest else None
-
-
-def _state(ends: Sequence[Content]) -> str | None:
     states = {end.get("resolution_state") for end in ends}
-    return next((state for state in LEAST_FINISHED if state in states), None)
-
-
-def _energy(ends: Sequence[Content]) -> float | None:
     default = STORED_DEFAULTS["energy"]
     energies = [float(end["energy"]) for end in ends if end.get("energy") is not None]
     farthest = max(energies, key=lambda energy: (abs(energy - default), energy), default=default)
-    return None if farthest == default else farthest
+    inherited: dict[str, Any] = {
+        "emotion_vector": orjson.dumps(strongest).decode() if strongest else None,
+        "resolution_state": next((state for state in LEAST_FINISHED if state in states), None),
+        "energy": None if farthest == default else farthest,
+    }
+    taken = without_nulls(inherited)
+    unset = dict.fromkeys((*(row.get("unset") or "").split(","), *taken))
+    return {**row, **taken, "unset": ",".join(filter(None, unset)) or None}

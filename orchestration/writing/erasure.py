@@ -1,9 +1,9 @@
-"""Erase: remove a memory, an episode or a citizen for good, from the store and from its files."""
+"""Erase: remove a memory, an episode or a citizen for good, from the store and its files, and copies with it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import batched
@@ -15,23 +15,36 @@ import orjson
 
 from orchestration.appraisal.key_phrases import extract_phrases, tag_key
 from orchestration.dependencies import Deps
-from orchestration.identifiers import ingestion_id
-from orchestration.writing import authorship
+from orchestration.feature import Features
+from orchestration.identifiers import copy_id, ingestion_id
+from orchestration.writing.changes import author_fault, may_erase_as
 from orchestration.writing.records import stored_tag_names
 from orchestration.writing.thread_closing import reopen
 from schemas.collectives import owner_of
-from schemas.commands import Erase, EraseCollective, EraseEpisode, EraseMemory, ErasureReport, Removed
+from schemas.commands import (
+    MOST_ALSO,
+    Erase,
+    EraseCitizen,
+    EraseCollective,
+    ErasedCopy,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Removed,
+    Writer,
+)
 from schemas.errors import Conflict, NotAuthor, NotFound
-from schemas.memory import GraphKey, Level, graph_fields, graph_key
+from schemas.memory import GraphKey, Level, graph_fields, graph_key, level_of
 from schemas.temporal import Instant, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine import append_log
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import graph_name, origin_of
 from substrate.graphs.registry import existing_graphs
+from substrate.language.text import query_words, word_language
 from substrate.store import erasure
-from substrate.store.derived import MADE, forget_made_tags, read_told, walk_ids
+from substrate.store.derived import COPIES_AT_ONCE, MADE, forget_made_tags, read_copies, read_told, walk_ids
 from substrate.store.erasure import ErasureMark, ErasureNote, ErasureTarget, Kind
 from substrate.store.kept import Kept, erase_receipts
 from substrate.store.stream_notes import stamp_erased
@@ -49,13 +62,13 @@ FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished
 class ErasedStore(NamedTuple):
     """The store from which something is erased: `directory` is that of the embedded engine, None for a server.
 
-    `kept`: what its graphs hold beside records. `deps`: what else holds copies in this process and beside the
-    store; None where only the store is open.
+    `features` say what its graphs hold beside records. `deps`: what else holds copies in this process and beside
+    the store; None where only the store is open.
     """
 
     connection: Connection
     directory: Path | None
-    kept: Sequence[Kept]
+    features: Features
     deps: Deps | None = None
 
 
@@ -82,7 +95,7 @@ async def erase(
         own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
         present = {each for each in (target, *also) if await _exists(each, connection)}
         exists = target in present
-        digests = {each.digest() for each in (target, *also, *beside)}
+        digests = set(map(ErasureTarget.digest, (target, *also, *beside)))
         noted = await erasure.read_notes(connection)
         notes = {name: note for name, note in noted.items() if note.digest in digests}
         is_unknown = not (exists or own_mark or notes)
@@ -105,9 +118,7 @@ async def erase(
         new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
         opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await erasure.begin(connection, new)
-        removed, rewritten = await _carry_out(
-            notes | new, ErasedStore(connection, directory, deps.features.kept, deps)
-        )
+        removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps.features, deps))
     told = {"removed": Removed(**removed[target.graph]), "notes": (*opened, *report.notes)}
     return report.model_copy(update={**told, "log_rewritten": rewritten})
 
@@ -142,9 +153,7 @@ async def erase_memories(ids: Sequence[str], graph: Graph, deps: Deps, now: Inst
         with suppress(GraphMissing):
             await reopen(ids, graph, deps, now)
         await erasure.begin(deps.connection, notes)
-        removed, _ = await _carry_out(
-            notes, ErasedStore(deps.connection, deps.directory, deps.features.kept, deps)
-        )
+        removed, _ = await _carry_out(notes, ErasedStore(deps.connection, deps.directory, deps.features, deps))
     return removed[graph.name]["memories"]
 
 
@@ -181,23 +190,19 @@ def _report(
 
 
 async def finish_broken_off(store: ErasedStore) -> int:
-    """Finish interrupted erasures and return their number. Rewrites the log if they or a removed graph need it.
+    """Finish interrupted erasures and return their number.
 
     Erasures that another process still runs are not touched. Raises Unavailable as `erase` does.
     """
     connection = store.connection
-    finished = 0
-    if await erasure.read_notes(connection):
-        async with erasure.exclusive_lock(store.directory) as is_alone:
-            notes = await erasure.read_notes(connection) if is_alone else {}
-            if store.directory is None:  # no lock tells of the other processes of a server
-                latest = await connection.now() - PRESUMED_RUNNING_US
-                notes = {name: note for name, note in notes.items() if note.at < latest}
-            if notes:
-                await _carry_out(notes, store, late=True)
-            finished = len(notes)
-    await append_log.rewrite_after_deletions(connection)
-    return finished
+    async with erasure.exclusive_lock(store.directory) as is_alone:
+        notes = await erasure.read_notes(connection) if is_alone else {}
+        if store.directory is None:  # no lock tells of the other processes of a server
+            latest = await connection.now() - PRESUMED_RUNNING_US
+            notes = {name: note for name, note in notes.items() if note.at < latest}
+        if notes:
+            await _carry_out(notes, store, late=True)
+    return len(notes)
 
 
 def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running: bool) -> None:
@@ -227,9 +232,9 @@ async def check_authors(command: EraseMemory | EraseEpisode, deps: Deps) -> None
         if command.level is Level.N1 or not await _exists(each, deps.connection):
             continue
         authors = await erasure.authors(graph, each.id, of_episode=each.kind == "episode")
-        if not authorship.may_erase_as(command.writer, authors, command.level):
+        if not may_erase_as(command.writer, authors, command.level):
             other = next((author for author in authors if author != command.writer.author), None)
-            raise NotAuthor(authorship.author_fault(each.id, other, command.writer))
+            raise NotAuthor(author_fault(each.id, other, command.writer))
 
 
 def _target(command: Erase, graph: str) -> ErasureTarget:
@@ -267,7 +272,7 @@ async def _carry_out(
             groups.setdefault((note.target.kind, note.target.graph), {})[name] = note
     removed: dict[str, Counter[str]] = defaultdict(Counter)
     for (kind, graph), some in groups.items():
-        removed[graph] += await _remove(kind, Graph(store.connection, graph), some, store.kept)
+        removed[graph] += await _remove(kind, Graph(store.connection, graph), some, store.features.kept)
     for empty in PLACES:
         await empty(store, list(notes.values()))
     rewritten = bool((await append_log.read_persistence(store.connection))["aof_enabled"])
@@ -289,7 +294,12 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept:
             await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew
             await stamp_erased(graph, max(note.at for note in notes.values()))
             for episode_id in ids if kind == "episode" else ():
-                removed += await _remove_episode(episode_id, graph, kept)
+                while memories := await erasure.episode_memories(graph, episode_id):
+                    removed += await _remove_memories(memories, graph, kept)
+                ingestion = ingestion_id(episode_id)
+                links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
+                removed += links + await _remove_memories(lone_ids, graph, kept)
+                removed["receipts"] += await erase_receipts(graph, [episode_id], [ingestion])
             if kind == "memory":
                 removed += await _remove_memories(ids, graph, kept)
             removed += await _remove_unused(graph, kept)
@@ -340,17 +350,6 @@ PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mir
 """What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
 
 
-async def _remove_episode(episode_id: str, graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
-    removed: Counter[str] = Counter()
-    while ids := await erasure.episode_memories(graph, episode_id):
-        removed += await _remove_memories(ids, graph, kept)
-    ingestion = ingestion_id(episode_id)
-    links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
-    removed += links + await _remove_memories(lone_ids, graph, kept)
-    removed["receipts"] += await erase_receipts(graph, [episode_id], [ingestion])
-    return removed + await _remove_unused(graph, kept)
-
-
 async def _remove_memories(ids: Sequence[str], graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
     """Remove memories, and first the made tags that may come from them.
 
@@ -379,3 +378,103 @@ async def _remove_unused(graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
         async for tags, buckets in erasure.past_labels(graph):
             unused.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
     return names + Counter(tags=await erasure.erase_tags(graph, unused) if unused else 0)
+
+
+LEAST_NUMBER: Final = 3
+"""A shorter number stands in texts that have nothing to do with each other."""
+MOST_NAMED: Final = 1_000
+"""At most this many copies are named in a report; more are counted."""
+
+
+class FoundCopy(NamedTuple):
+    """A copy of something that is erased."""
+
+    key: GraphKey
+    id: str
+
+
+async def erase_naming_copies(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
+    """Erase as `erase` does, which says what is raised; the report names the copies that others can see.
+
+    `with_copies` takes along those that are the eraser's own; a copy that another citizen has written to stays.
+    """
+    if isinstance(command, EraseCollective):
+        return await erase(command, deps, now, directory)
+    repeats: list[str] = []
+    if isinstance(command, EraseMemory):
+        graph = deps.graph(graph_name(command.graph_key, command.citizen_id))
+        with suppress(GraphMissing):
+            repeats = await find_repeats([command.id, *command.also], graph)
+    found = [copy async for copy in _copies_of(command, deps)]
+    own: set[FoundCopy] = set()
+    eraser = Writer(author=command.citizen_id, steward=False)  # on N1 the citizen itself, who is their author
+    if isinstance(command, EraseMemory | EraseEpisode) and command.level is not Level.N1:
+        eraser = command.writer
+    for copy in found if command.with_copies else ():
+        authors = await erasure.authors(deps.graph(graph_name(copy.key, None)), copy.id)
+        if may_erase_as(eraser, authors, level_of(copy.key)):
+            own.add(copy)
+    beside = [ErasureTarget("memory", graph_name(copy.key, None), copy.id) for copy in found if copy in own]
+    if isinstance(command, EraseMemory) and command.dry_run:
+        report = await describe(command, deps, now)
+    else:
+        report = await erase(command, deps, now, directory, beside=beside)
+    named = [ErasedCopy(**graph_fields(copy.key), id=copy.id, erased=copy in own) for copy in found[:MOST_NAMED]]
+    said = {"copies": tuple(named), "further_copies": max(0, len(found) - MOST_NAMED), "repeats": tuple(repeats)}
+    return report.model_copy(update=said)
+
+
+async def find_repeats(ids: Sequence[str], graph: Graph) -> list[str]:
+    """Other memories that tell what these tell, at most `MOST_ALSO`, those with the most of their words first.
+
+    A memory does so when it holds a rare number of their texts, or half of the rare words. A word is rare when
+    fewer than `MOST_HOLDERS` memories hold it.
+    """
+    told = ""
+    for name, text, _ in await read_told(graph, ids):
+        told += f" {name}. {text or ''}"
+    holders = await erasure.read_holders(graph, query_words(told, word_language(told)))
+    rare = {word: held for word, held in holders.items() if len(held) < erasure.MOST_HOLDERS}
+    shared: Counter[str] = Counter()
+    for word, held in rare.items():
+        is_number = len(word) >= LEAST_NUMBER and any(map(str.isdigit, word))
+        for memory_id in held.difference(ids):
+            shared[memory_id] += len(rare) if is_number else 1
+    return [memory_id for memory_id, count in shared.most_common(MOST_ALSO) if 2 * count >= len(rare)]
+
+
+async def _copies_of(command: EraseMemory | EraseEpisode | EraseCitizen, deps: Deps) -> AsyncIterator[FoundCopy]:
+    """The copies of what is erased, and the copies of these."""
+    keys = [key for key, _ in map(origin_of, await existing_graphs(deps.connection)) if key != Level.N1]
+    if not keys:
+        return
+    key = erased_graph(command)
+    graph = deps.graph(graph_name(key, command.citizen_id))
+    async for ids in _erased_ids(command, graph):
+        pending = [(key, graph.name, ids)]
+        while pending:
+            own, name, originals = pending.pop()
+            for above in (each for each in keys if level_of(each) > level_of(own)):
+                target = graph_name(above, None)
+                copies: list[str] = []
+                for some in batched([copy_id(name, each) for each in originals], COPIES_AT_ONCE):
+                    copies += [copy.id for copy in await read_copies(deps.graph(target), some)]
+                for found in copies:
+                    yield FoundCopy(above, found)
+                if copies:
+                    pending.append((above, target, copies))
+
+
+async def _erased_ids(
+    command: EraseMemory | EraseEpisode | EraseCitizen, graph: Graph
+) -> AsyncIterator[Sequence[str]]:
+    """The ids of the memories that the command erases, in lists of bounded length."""
+    if isinstance(command, EraseMemory):
+        yield [command.id, *command.also]
+        return
+    episode = command.episode_id if isinstance(command, EraseEpisode) else None
+    try:
+        async for ids in walk_ids(graph, episode):
+            yield ids
+    except GraphMissing:
+        return

@@ -15,14 +15,13 @@ from itertools import chain
 from typing import Any, Final
 
 from orchestration.appraisal.deeds import Deed, End
-from orchestration.appraisal.names import Kind, read_names
-from orchestration.appraisal.own_words import MOST_READ, ends_of
+from orchestration.appraisal.names import MOST_READ, Kind, ends_of, read_names
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
 from orchestration.question.reading import ASKING, ROLES
 from orchestration.writing.appraisals import LONG
-from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
+from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, NamedEntry, NamedText
 from schemas.commands import (
     Command,
     Correct,
@@ -136,17 +135,17 @@ def home_of(command: Command) -> str:
     return graph_name(command.graph_key, command.citizen_id)
 
 
-def given_names(commands: Iterable[Command]) -> dict[str, list[Named]]:
+def given_names(commands: Iterable[Command]) -> dict[str, list[NamedEntry]]:
     """The people, places and things that some commands are about to store, by the name of their graph."""
-    found: dict[str, list[Named]] = {}
+    found: dict[str, list[NamedEntry]] = {}
     for command in commands:
         if isinstance(command, Remember) and command.node_type in KINDS and command.id is not None:
-            entry = Named(command.id, command.name, command.node_type, command.aliases)
+            entry = NamedEntry(command.id, command.name, command.node_type, command.aliases)
             found.setdefault(home_of(command), []).append(entry)
     return found
 
 
-async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
+async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[NamedEntry] = ()) -> Mentions:
     """Decide the names of some texts of one graph, all together. Raises as `Graph.read`.
 
     `given`: what will be stored under a name together with the texts.
@@ -163,7 +162,7 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = 
             weak = await _off_loop(texts, _weak_names, named_texts)
             uses = await _earlier_uses(weak, [text.memory_id for text in named_texts], known, graph)
     entries = [
-        Named(memory.id, memory.name, memory.node_type, memory.aliases, is_guess=memory.made)
+        NamedEntry(memory.id, memory.name, memory.node_type, memory.aliases, is_guess=memory.made)
         for memory in known.values()
         if name_key(memory.name) not in ROLES
     ]
@@ -264,7 +263,7 @@ class Mentions:
         given = [self.book.find(name).id for name in writing.about]
         self._given.update(given)
         for target in dict.fromkeys(given):
-            self._date(target, writing.time)
+            self.book.entries[target].note_time(writing.time)
             yield self.link_to(writing, target)
         mentioned = self.book.mentions(writing.named_text()) if writing.own else []
         for entry in mentioned:
@@ -281,7 +280,7 @@ class Mentions:
         speaker = (writing.speaker or "").strip()
         own = self.place.get("citizen_id")  # in a shared graph "I" is nobody's self
         is_self = own is not None and (not speaker or speaker.lower() in ASKING or speaker == own)
-        one = self.book.get(speaker) or (Named(SELF_ID, "", SELF_TYPE) if is_self else Named("", "", ""))
+        one = self.book.get(speaker) or (NamedEntry(SELF_ID, "", SELF_TYPE) if is_self else NamedEntry("", "", ""))
         deeds = self.book.deeds(writing.named_text(), writing.about, End(one.id, one.kind), self.types)
         return [deed for deed in deeds if deed.source and deed.target]
 
@@ -297,11 +296,6 @@ class Mentions:
             "episode_id": writing.memory_id,
         }
         return self.link_to(writing, deed.target).model_copy(update=told).assuming(*_MADE_OF_LINK)
-
-    def _date(self, target: str, time: datetime | None) -> None:
-        entry = self.book.entries[target]
-        if time is not None and (entry.since is None or time < entry.since):
-            entry.since = time
 
     def link_to(self, writing: Writing, target_id: str) -> Relate:
         command = writing.command
@@ -327,7 +321,10 @@ class Mentions:
         )
 
     def _memory(self, target: str, texts: Sequence[Writing]) -> Remember:
-        entry = self.book.entries.get(target) or self._self(texts)
+        entry = self.book.entries.get(target)
+        if entry is None:
+            since = min((writing.time for writing in texts if writing.time is not None), default=None)
+            entry = NamedEntry(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
         like = texts[0].command
         aliases = tuple(dict.fromkeys((*entry.aliases, *entry.new_aliases)))
         memory = Remember(
@@ -341,10 +338,6 @@ class Mentions:
         )
         written = memory.with_writer(like.writer)
         return written if target in self._given else written.assuming(*_MADE).as_inferred()
-
-    def _self(self, texts: Sequence[Writing]) -> Named:
-        since = min((writing.time for writing in texts if writing.time is not None), default=None)
-        return Named(SELF_ID, self.place["citizen_id"], SELF_TYPE, made=True, since=since)
 
     def _changes(self, targets: Iterable[str], texts: Sequence[Writing]) -> Iterator[Command]:
         """New aliases of known memories, and an earlier start of those that are mentioned before they begin."""

@@ -54,7 +54,7 @@ class NamedText(NamedTuple):
 
 
 @dataclass(slots=True)
-class Named:
+class NamedEntry:
     """Something that has a name: a memory of the graph, or one to be made (`made`).
 
     `is_guess`: a text was all that said what it is, so another text may say better.
@@ -69,6 +69,11 @@ class Named:
     is_guess: bool = False
     since: datetime | None = None
     new_aliases: tuple[str, ...] = ()
+
+    def note_time(self, time: datetime | None) -> None:
+        """A text of this time mentions it."""
+        if time is not None and (self.since is None or time < self.since):
+            self.since = time
 
     def forms(self) -> list[str]:
         """The name and the aliases in the form in which names are compared."""
@@ -103,8 +108,8 @@ class _Sightings:
 class NameBook:
     """The names of some texts and of a graph, and where they stand."""
 
-    def __init__(self, texts: Sequence[NamedText], known: Sequence[Named]) -> None:
-        self.entries: dict[str, Named] = {entry.id: entry for entry in known}
+    def __init__(self, texts: Sequence[NamedText], known: Sequence[NamedEntry]) -> None:
+        self.entries: dict[str, NamedEntry] = {entry.id: entry for entry in known}
         self._forms: dict[str, str] = {}
         self._shared: set[str] = set()
         self._near: defaultdict[str, set[str]] = defaultdict(set)  # ids by first and last word, and by initial
@@ -119,11 +124,11 @@ class NameBook:
             if self.entries[entry_id].kind == Kind.PERSON and may_be_lower(key, self.language)
         }
         self._names = KnownNames.of(self._forms, self._lower)
-        self._read: dict[NamedText, list[Named]] = {}
+        self._read: dict[NamedText, list[NamedEntry]] = {}
         for text in texts:
             self._read[text] = self.mentions(text)
 
-    def _add_forms(self, entry: Named) -> None:
+    def _add_forms(self, entry: NamedEntry) -> None:
         for key in entry.forms():
             for near in (*key.split(), key[0]):
                 self._near[near].add(entry.id)
@@ -169,7 +174,7 @@ class NameBook:
             entry.new_aliases = (*entry.new_aliases, name)
             self._add_forms(entry)
             return
-        entry = Named(entity_id(name, kind), name, kind, tuple(sorted(sightings.shorts)), made=True)
+        entry = NamedEntry(entity_id(name, kind), name, kind, tuple(sorted(sightings.shorts)), made=True)
         if entry.id in self.entries:
             self._forms.setdefault(key, entry.id)
             return
@@ -188,12 +193,12 @@ class NameBook:
             fits = self._people(alike, lambda other: _is_nickname(key, other))
         return fits[0].id if len(fits) == 1 else None
 
-    def _people(self, ids: Iterable[str], fits: Callable[[str], bool]) -> list[Named]:
+    def _people(self, ids: Iterable[str], fits: Callable[[str], bool]) -> list[NamedEntry]:
         """The people among these of whom a name fits."""
         people = (entry for entry in map(self.entries.__getitem__, ids) if entry.kind == Kind.PERSON)
         return [entry for entry in people if any(map(fits, entry.forms()))]
 
-    def mentions(self, text: NamedText) -> list[Named]:
+    def mentions(self, text: NamedText) -> list[NamedEntry]:
         """What a text mentions, each once, in the order of the text."""
         if text in self._read:
             return self._read[text]
@@ -202,8 +207,7 @@ class NameBook:
         )
         entries = [self.entries[entry_id] for entry_id in found if entry_id != text.memory_id][:MOST_NAMES]
         for entry in entries:
-            if text.time is not None and (entry.since is None or text.time < entry.since):
-                entry.since = text.time
+            entry.note_time(text.time)
         return entries
 
     def deeds(self, text: NamedText, about: Sequence[str], writer: End, types: Sequence[str]) -> list[Deed]:
@@ -216,12 +220,12 @@ class NameBook:
         code = name_language(text.text, self.language)
         return read_deeds(text.text, names, writer, Language.of(code), types=types) if names else []
 
-    def get(self, name: str) -> Named | None:
+    def get(self, name: str) -> NamedEntry | None:
         """What a name stands for; None for an unknown one, or one that several have."""
         key = name_key(name)
         return self.entries[self._forms[key]] if key in self._forms and key not in self._shared else None
 
-    def find(self, name: str) -> Named:
+    def find(self, name: str) -> NamedEntry:
         """What a name that was given names: something known, or something to be made."""
         known = self.get(name)
         if known is not None:
@@ -230,7 +234,7 @@ class NameBook:
         first = key.split()[0] if key else ""
         person = first in first_names(self.language)
         told = Kind.PERSON.value if person else Kind.ENTITY.value
-        entry = Named(entity_id(name, told), name, told, made=True)
+        entry = NamedEntry(entity_id(name, told), name, told, made=True)
         entry = self.entries.setdefault(entry.id, entry)
         self._add_forms(entry)
         return entry

@@ -63,7 +63,7 @@ class LongText(NamedTuple):
     text: str
 
 
-class Trimmed(NamedTuple):
+class TrimmedText(NamedTuple):
     """A text without what a runaway model left at its end; `note` says what was cut."""
 
     text: str
@@ -195,7 +195,7 @@ def _split(text: str, start: int, end: int, level: int) -> Iterator[_Piece]:
             yield _Piece(left, right, opens=level < len(_BREAKS) - 1 and bool(_HEADING.match(text, left, right)))
 
 
-def trim_runaway(text: str) -> Trimmed:
+def trim_runaway(text: str) -> TrimmedText:
     """The text without many blanks, or many repeats of one unit, at its end."""
     bare = text.rstrip()
     blanks = len(text) - len(bare)
@@ -208,17 +208,11 @@ def trim_runaway(text: str) -> Trimmed:
         kept = bare[: begins + KEPT_REPEATS * unit]
         shown = f"{unit} character{'' if unit == 1 else 's'}"
         notes.append(f"the text ended in {count:,} repeats of {shown}; {KEPT_REPEATS} were kept")
-    return Trimmed(kept, "; ".join(notes) or None)
+    return TrimmedText(kept, "; ".join(notes) or None)
 
 
-class _Repetition(NamedTuple):
+def _find_repetition(text: str) -> tuple[int, int] | None:
     """The length of the unit that a text ends in again and again, and where it begins to."""
-
-    unit: int
-    begins: int
-
-
-def _find_repetition(text: str) -> _Repetition | None:
     if len(text) < FEWEST_REPEATED:
         return None
     tail = text[-LONGEST_UNIT:]
@@ -234,7 +228,7 @@ def _find_repetition(text: str) -> _Repetition | None:
     repeated = len(text) - begins
     if repeated < FEWEST_REPEATED or repeated // unit < FEWEST_REPEATS:
         return None
-    return _Repetition(unit, begins)
+    return unit, begins
 
 
 def passage_handle(memory_id: str, digest: int, start: int) -> str:

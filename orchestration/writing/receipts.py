@@ -12,13 +12,11 @@ from orchestration.writing import records
 from orchestration.writing.changes import Refusal, outweighs
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.memory import GraphKey, Source, graph_fields
-from schemas.temporal import Instant, open_end, to_datetime
+from schemas.temporal import CLOCK_AHEAD, Instant, open_end, to_datetime
 from substrate.bitemporal import Record
 from substrate.store.rows import StoredReceipt
 
 OTHER_CONTENT: Final = "this command_id was used before with another content"
-CLOCK_AHEAD: Final = 60_000_000
-"""The clock of a graph may be ahead by this many microseconds: many writes at once move it a little."""
 OPEN_AGAIN: Final = " is open again: what told it as solved is gone"
 UNFINISHED: Final = "the erasure is not finished; send it again to finish it"
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from orchestration.writing.authorship import kept_author
 from orchestration.writing.passages import LONG, text_digest, trim_runaway
-from schemas.commands import Command, LinkRevision, Revision
+from schemas.commands import Command, LinkRevision, Revision, Writer
 from schemas.memory import GENERALISATION, GENERALISED_KEY
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import emotion_trace, normal_emotions
@@ -73,7 +72,7 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
     bare = names = None
     if content["node_type"] not in SPOKEN_TYPES:  # `person_Luca` of a Person is compared as `luca`
         bare = name_key(content["name"]).removeprefix(f"{content['node_type'].lower()} ") or None
-        named = (content["name"], *_listed(content.get("aliases")))
+        named = (content["name"], *_read_list(content.get("aliases")))
         names = " ".join(dict.fromkeys(" ".join(indexed_words(name_key(name))) for name in named)) or None
     text_key: int | None = GENERALISED_KEY  # what was made of other texts repeats none
     if content["node_type"] != GENERALISATION:
@@ -103,7 +102,7 @@ def count_terms(content: Mapping[str, Any]) -> int:
 
 def indexed_text(content: Mapping[str, Any]) -> str:
     """The text that word search reads: name and aliases (not of what was said), text, goal, tags, buckets."""
-    names = () if _is_said(content) else (content["name"], *_listed(content.get("aliases")))
+    names = () if _is_said(content) else (content["name"], *_read_list(content.get("aliases")))
     return " ".join((*names, content.get("description") or "", _goal_and_labels(content)))
 
 
@@ -113,7 +112,7 @@ def _is_said(content: Mapping[str, Any]) -> bool:
 
 
 def _goal_and_labels(content: Mapping[str, Any]) -> str:
-    labels = (*given_tags(content), *_listed(content.get("buckets")))
+    labels = (*given_tags(content), *_read_list(content.get("buckets")))
     unset = content.get("unset") or ()
     goal = content.get("goal") or "" if "goal" not in unset else ""  # one that was read from the text repeats it
     return " ".join((goal, *labels)).replace("_", " ")
@@ -121,10 +120,10 @@ def _goal_and_labels(content: Mapping[str, Any]) -> str:
 
 def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
     """The tags that the writer gave, without those made at ingestion: these only repeat words of the text."""
-    return () if "tags" in (content.get("unset") or ()) else _listed(content.get("tags"))
+    return () if "tags" in (content.get("unset") or ()) else _read_list(content.get("tags"))
 
 
-def _listed(names: Any) -> Sequence[str]:
+def _read_list(names: Any) -> Sequence[str]:
     """A list of names, from JSON or as it is."""
     return orjson.loads(names) if isinstance(names, str) else names or ()
 
@@ -166,6 +165,11 @@ def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, A
     changed: dict[str, Any] = {name: None for name in _ONE_CHANGE_ONLY if name in content}
     changed |= named_fields(command, content)
     return {**changed, **still_unset(content, command.model_fields_set)}
+
+
+def kept_author(content: Mapping[str, Any], writer: Writer) -> str | None:
+    """The author of a record after a change: the one it has, else the writer."""
+    return content.get("author") or writer.author
 
 
 def still_unset(content: Mapping[str, Any], given: Collection[str]) -> dict[str, Any]:

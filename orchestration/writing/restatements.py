@@ -18,8 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.writing import records
-from orchestration.writing.authorship import may_change_as
-from orchestration.writing.changes import outweighs, record_source
+from orchestration.writing.changes import may_change_as, outweighs, record_source
 from schemas.commands import Remember
 from schemas.memory import Source
 from schemas.temporal import to_instant
@@ -47,19 +46,17 @@ def readings(command: Remember) -> dict[int, Reading]:
         return {}
     text = command.description or command.name
     by_key: dict[int, Reading] = {}
-    for reading in _readings(text.strip()):
+    text = text.strip()
+    shown = _SHOWN.match(text)
+    bare = text[shown.end() :] if shown else text
+    found = [Reading(_normal(text), None), *_named_readings(bare)]
+    if shown and text.endswith(")"):  # with a remark
+        found += _named_readings(text[shown.end() : text.rfind(" (")])
+    for reading in found:
         key = records.words_key(reading.words)
         if key is not None:
             by_key.setdefault(key, reading)
     return by_key
-
-
-def _readings(text: str) -> Iterator[Reading]:
-    yield Reading(_normal(text), None)
-    shown = _SHOWN.match(text)
-    yield from _named_readings(text[shown.end() :] if shown else text)
-    if shown and text.endswith(")"):  # with a remark
-        yield from _named_readings(text[shown.end() : text.rfind(" (")])
 
 
 def _named_readings(text: str) -> Iterator[Reading]:

@@ -11,13 +11,10 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal.appraise import Appraisal
 from orchestration.identifiers import link_name
 from orchestration.writing import appraised_rows, changes, command_rows, receipts, records, restatements
-from orchestration.writing.authorship import kept_author
-from orchestration.writing.cascade import Plan
-from orchestration.writing.changes import Attribution, Refusal, Unchanged, WriteTimes
-from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.parts import (
+from orchestration.writing.cascade import (
     Identity,
     Part,
+    Plan,
     Together,
     done,
     not_done,
@@ -28,6 +25,8 @@ from orchestration.writing.parts import (
     still_waiting,
     undo_parts,
 )
+from orchestration.writing.changes import Attribution, Refusal, Unchanged, WriteTimes
+from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.version_chain import VersionChain
 from schemas.commands import (
     ChangeCommand,
@@ -118,7 +117,7 @@ def needed_memories(
 def needed_links(named: Sequence[NamedCommand]) -> list[str]:
     """The ids of the links that the commands write to, each once, in order."""
     link_ids = {command_rows.identity(*command) for command in named if command.command.subject == "link"}
-    return sorted(link_id for link_id in link_ids if link_id)
+    return sorted(filter(None, link_ids))
 
 
 class Simulation:
@@ -366,7 +365,10 @@ class Simulation:
         warning = restatements.repeated_warning(record)
         if restatements.raises_source(command, record):
             warning = restatements.raised_warning(record, command.source)
-            writer = {"source": command.source.value, "author": kept_author(record.content, command.writer)}
+            writer = {
+                "source": command.source.value,
+                "author": records.kept_author(record.content, command.writer),
+            }
             by = Attribution.from_command(command, named.command_id)
             chain = self._chain("memory", record.id)
             record = chain.raise_source(writer, record, by, self.times.known_from)
@@ -404,18 +406,20 @@ def expected_state(chains: Sequence[VersionChain]) -> ExpectedState:
             if chain.stored is not None:
                 expected.memories.append([chain.id, chain.stored.carried, chain.stored.touched])
         elif chain.stored or (chain.ends and stored_memories.issuperset(chain.ends)):
-            expected.links.append(_expected_link(chain))
+            before = chain.states[0]
+            past = before.past.values()
+            expected.links.append(
+                {
+                    "id": chain.id,
+                    **(chain.ends._asdict() if chain.ends else {}),
+                    "carried": [] if before.carried is None else [before.carried],
+                    "past": len(past),
+                    "still": sum(map(is_open, past)),
+                }
+            )
         if chain.link_name is not None and chain.link_name.handle is not None and chain.stored is None:
             expected.handles.append(chain.link_name.handle)
     return expected
-
-
-def _expected_link(chain: VersionChain) -> dict[str, Any]:
-    before = chain.states[0]
-    carried = [] if before.carried is None else [before.carried]
-    ends = chain.ends._asdict() if chain.ends else {}
-    past = before.past.values()
-    return {"id": chain.id, **ends, "carried": carried, "past": len(past), "still": sum(map(is_open, past))}
 
 
 def find_dangling_link(chains: Sequence[VersionChain]) -> str | None:

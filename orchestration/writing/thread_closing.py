@@ -48,7 +48,7 @@ MOST_SHARED: Final = 8.0
 """The most inverse document frequency of shared stems that counts: a long text shares words with everything."""
 
 
-class Told(NamedTuple):
+class StoredTelling(NamedTuple):
     """A memory that was just stored: its command, its row, and what its words say."""
 
     command: Remember
@@ -56,7 +56,7 @@ class Told(NamedTuple):
     appraisal: Appraisal
 
 
-async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Instant) -> int:
+async def close_threads(told: Sequence[StoredTelling], graph: Graph, deps: Deps, now: Instant) -> int:
     """Close what these memories tell as solved, in the order of their valid time. Returns how many were closed.
 
     Only in a citizen's own graph: in a shared one the open memory may be another's. Raises as `atomic.apply` does.
@@ -75,12 +75,16 @@ async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Ins
         looked_up = query_words(text)[:MOST_WORDS]
         counts = await lexicon.look_up(graph, words=looked_up, phrases=(), name_queries=(), past=False)
         weights = word_weights(counts.records, counts.memories)
-        for thread in find_solved(text, list(map(_thread, memories.values())), weights):
+        threads: list[OpenThread] = []
+        for memory in memories.values():
+            likeness = 0.0 if memory.distance is None else 1.0 - memory.distance
+            threads.append(OpenThread(memory.id, memory.description or memory.name, likeness))
+        for thread in find_solved(text, threads, weights):
             closed += await _close(solution, memories[thread.id], graph, deps, now=now)
     return closed
 
 
-async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *, now: Instant) -> bool:
+async def _close(solution: StoredTelling, opened: OpenMemory, graph: Graph, deps: Deps, *, now: Instant) -> bool:
     """Close one thread; False when that is refused."""
     resolve = Resolve(
         id=opened.id,
@@ -90,7 +94,7 @@ async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *
         **_writer_fields(solution),
     )
     # The state comes first, so that the link inherits what is resolved.
-    closing = [_made(resolve, solution), _link(solution, opened.id, RESOLVED_BY, goal=HOW)]
+    closing = [_make_command(resolve, solution), _link(solution, opened.id, RESOLVED_BY, goal=HOW)]
     receipts = await atomic.apply(closing, deps, now)
     if any(receipt.status != "stored" for receipt in receipts):
         return False
@@ -117,7 +121,7 @@ async def close_left(graph: Graph, deps: Deps, since: Instant, now: Instant) -> 
         )
         row = new_row(command, "", now)
         [vector] = await deps.embedder.embed_texts([embedded_text(row)])
-        told.append(Told(command, {**row, "embedding": vector or None}, appraise_command(command)))
+        told.append(StoredTelling(command, {**row, "embedding": vector or None}, appraise_command(command)))
     return await close_threads(told, graph, deps, now)
 
 
@@ -159,17 +163,12 @@ async def reopen_retracted(
     return answers
 
 
-def _later_text(solution: Told) -> LaterText:
+def _later_text(solution: StoredTelling) -> LaterText:
     row = solution.row
     return LaterText(row["speaker"], row["valid_at"], row.get("embedding"))
 
 
-def _thread(memory: OpenMemory) -> OpenThread:
-    likeness = 0.0 if memory.distance is None else 1.0 - memory.distance
-    return OpenThread(memory.id, memory.description or memory.name, likeness)
-
-
-def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> Command:
+def _link(solution: StoredTelling, source_id: str, relation_type: str, *, goal: str) -> Command:
     """An inferred link from an earlier memory to the solution."""
     relate = Relate(
         source_id=source_id,
@@ -186,15 +185,15 @@ def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> C
         episode_id=solution.command.episode_id,
         **_writer_fields(solution),
     )
-    return _made(relate.assuming(*MADE), solution)
+    return _make_command(relate.assuming(*MADE), solution)
 
 
-def _writer_fields(solution: Told) -> dict[str, Any]:
+def _writer_fields(solution: StoredTelling) -> dict[str, Any]:
     command = solution.command
     return {**graph_fields(command.graph_key), "citizen_id": command.citizen_id, "source": command.source}
 
 
-def _made(command: Command, solution: Told) -> Command:
+def _make_command(command: Command, solution: StoredTelling) -> Command:
     return command.as_inferred().with_writer(solution.command.writer)
 
 

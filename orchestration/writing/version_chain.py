@@ -1,6 +1,6 @@
 """The version chain of one memory or link: its records as stored, and after each command of a list. Pure.
 
-Each command acts on the records that the earlier ones left; `chain_rows` makes the rows to write of the last. All
+Each command acts on the records that the earlier ones left; `add_rows` makes the rows to write of the last. All
 commands of a list have one transaction time. So a record that one command opens and a later one closes was never
 known at any time, and is not written.
 """
@@ -14,14 +14,15 @@ from typing import Any, Final
 import orjson
 
 from orchestration.appraisal.appraise import Appraisal
-from orchestration.writing import appraised_rows, changes, records
+from orchestration.writing import appraised_rows, changes, passages, records
 from orchestration.writing.changes import Attribution, Refusal, WriteTimes
+from orchestration.writing.passages import LongText
 from schemas.commands import ChangeCommand, Revision, Undoing
 from schemas.temporal import Instant, Period
 from substrate import bitemporal
-from substrate.bitemporal import Change, OpenedRecord, Record, RewriteContext, is_open
+from substrate.bitemporal import Change, OpenedRecord, Record, RewriteContext, changes_until, is_open
 from substrate.store import rows
-from substrate.store.changesets import LinkEnds, StoredRecords
+from substrate.store.changesets import LinkEnds, StoredRecords, TransactionRows
 from substrate.store.rows import LinkName
 
 _NOT_IN_CONTENT: Final = frozenset(
@@ -285,3 +286,130 @@ class VersionChain:
         text = records.embedded_text(content)
         same = text == records.embedded_text(before.content)
         return ContentSource(source.of, {**source.changes, **changed}, source.text if same else text)
+
+
+type Vectors = Mapping[str, list[float] | None]
+
+
+def texts_to_embed(chains: Iterable[VersionChain]) -> list[str]:
+    """The texts in changed chains that need an embedding, each once."""
+    texts: dict[str, None] = {}
+    for chain in chains:
+        sources = list(map(chain.content_source, chain.records)) if chain.is_changed else []
+        texts |= {source.text: None for source in sources if source.text is not None}
+    return list(texts)
+
+
+def long_texts(chains: Iterable[VersionChain]) -> list[LongText]:
+    """The long texts that changed chains may be the first to have, each once."""
+    found: list[LongText] = []
+    for chain in chains:
+        sources = list(map(chain.content_source, chain.records)) if chain.is_changed else []
+        found += passages.long_texts((source.changes for source in sources), chain.id)
+    return list(dict.fromkeys(found))
+
+
+def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: TransactionRows) -> None:
+    """Add to `changed` the rows of the changed chains. `vectors`: the embedding of each of `texts_to_embed`."""
+    for chain in chains:
+        if not chain.is_changed:
+            continue
+        if chain.link_name is None:
+            _add_memory(chain, vectors, changed)
+        else:
+            changed.links.append(_link_changes(chain))
+        for record in filter(is_open, chain.records.values()):
+            changed.changes_until = max(changed.changes_until, changes_until(*record.valid, changed.at))
+            if record is not chain.carried:
+                changed.pending_until = max(changed.pending_until, record.valid.end)
+
+
+def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows) -> None:
+    before, after = chain.states[0], chain.states[-1]
+    carried = chain.carried
+    assert carried is not None
+    past_before = before.past
+    by_origin: dict[int, dict[str, Any]] = {}  # records of the same content share a node with their vectors
+    for version, record in after.past.items():
+        if version not in past_before:
+            row = by_origin.setdefault(
+                chain.origins[version], {**_content_row(chain, record, vectors), "records": []}
+            )
+            row["records"].append({"marks": _marks(record)})
+        elif past_before[version] != record:
+            changed.closing.append({"id": chain.id, "version": version, "marks": _marks(record)})
+    changed.past += by_origin.values()
+    if before.carried != after.carried or carried != before.records.get(carried.version):
+        row = {**_content_row(chain, carried, vectors), "marks": _marks(carried)}
+        (changed.new if chain.stored is None else changed.carried).append(row)
+    if carried.version in past_before:
+        changed.moved.append({"id": chain.id, "version": carried.version})
+    changed.touched.append({"id": chain.id, "versions": after.last_version})
+    was = before.records.get(before.carried or 0)
+    was_open = was is None or is_open(was)
+    if was_open != is_open(carried):
+        (changed.withdrawn if was_open else changed.restored).append(chain.id)
+    tags = records.stored_tag_names(carried.content)
+    if tags != ([] if was is None else records.stored_tag_names(was.content)):
+        changed.tagged.append({"id": chain.id, "tags": tags})
+
+
+def _content_row(chain: VersionChain, record: Record, vectors: Vectors) -> dict[str, Any]:
+    source = chain.content_source(record.version)
+    return {
+        "id": chain.id,
+        "of": source.of,
+        "content": dict(source.changes),
+        "embedding": None if source.text is None else vectors[source.text],
+        "felt": bool(source.changes),
+        "emotion": records.felt_trace(record.content, chain.id, record.version),
+    }
+
+
+def _marks(record: Record) -> dict[str, Any]:
+    """The properties of a record that are not its content."""
+    return {
+        **rows.times(record.valid, record.known),
+        "id": record.id,
+        "version": record.version,
+        "invalidation_reason": record.reason,
+        "closed_reason": record.closed_reason,
+        "command_id": record.command_id,
+        "key_id": record.key_id,
+        "known_as_happened": record.known_as_happened,
+        "closed_by": record.closed_by,
+        "closed_source": record.closed_source and record.closed_source.value,
+        "closed_key": record.closed_key,
+    }
+
+
+def _link_changes(chain: VersionChain) -> dict[str, Any]:
+    before, after = chain.states[0], chain.states[-1]
+    carried = after.carried if chain.carried is not None and is_open(chain.carried) else None
+    # When no record with the highest version is written, the others must store that number: it is not used again.
+    highest = {"versions": after.last_version if after.last_version > max(chain.records, default=0) else None}
+    opened: list[dict[str, Any]] = []
+    closing: list[dict[str, Any]] = []
+    for version, record in chain.records.items():
+        changes_side = (version == before.carried) != (version == carried)
+        if version not in before.records or changes_side:
+            source = chain.content_source(version)
+            numbered = {} if version > 1 else {"version": None}  # the first record is stored without a version
+            opened.append(
+                {
+                    "type": "LINK" if version == carried else "PAST_LINK",
+                    "of": source.of,
+                    "content": dict(source.changes),
+                    "marks": {**_marks(record), **numbered, **highest},
+                }
+            )
+        elif record != before.records[version]:
+            closing.append({"version": version, "marks": {**_marks(record), **highest}})
+    return {
+        "id": chain.id,
+        **(chain.ends._asdict() if chain.ends else {}),
+        "opened": opened,
+        "closing": closing,
+        "carried_again": [carried] if carried in before.records and carried != before.carried else [],
+        "moved": before.carried is not None and before.carried != carried,
+    }

@@ -1,8 +1,9 @@
-"""Upkeep: the findings of a sweep, and the tasks that repair them (003, component 6, "during maintenance")."""
+"""The findings of a sweep, the tasks that repair them, their summary (003, 6, "during maintenance")."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Discriminator, Field, field_serializer, model_validator
 
@@ -17,28 +18,25 @@ from schemas.base import (
     Unit,
     Whole,
 )
-from schemas.collectives import GraphRequest, GraphsRequest
+from schemas.collectives import AnyGraphRequest, GraphRequest, GraphsRequest
 from schemas.commands import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
-from schemas.memory import Collective, GraphKey, InGraph, Level, ResolutionState, graph_key
+from schemas.memory import (
+    Collective,
+    Grade,
+    GraphKey,
+    InGraph,
+    Level,
+    MetadataValidationReport,
+    ResolutionState,
+    graph_key,
+)
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME
-from schemas.validation import MetadataValidationReport
 
 Kind = Literal[
-    "link_invalid",
-    "memory_invalid",
-    "overlap",
-    "embedding_missing",
-    "embedding_stale",
-    "passages_missing",
-    "passages_stray",
-    "closed_end",
-    "duplicate",
-    "junk",
-    "essay_emotion",
-    "unreadable",
-    "unset_default",
-]
+    "link_invalid", "memory_invalid", "overlap", "embedding_missing", "embedding_stale", "passages_missing",
+    "passages_stray", "closed_end", "duplicate", "junk", "essay_emotion", "unreadable", "unset_default",
+]  # fmt: skip
 Severity = Literal["error", "warning", "info"]
 LinkId = Annotated[ShortText, Field(min_length=1)]
 """The id of a link; one without an id of its own is `source|TYPE|target`."""
@@ -220,3 +218,61 @@ class RepairOutcome(Frozen):
     detail: str = ""
     problem: Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-author"] | None = None
     receipt: WriteReceipt | None = None
+
+
+MOST_SUMMARIES: Final = 500
+"""At most this many summaries of a graph are kept."""
+
+
+class QualitySummary(Frozen):
+    """What one sweep of a whole graph found. Its figures are those of the sweep's `MetadataValidationReport`.
+
+    `quality_grade` by the thresholds of 003: excellent, above .9 complete and no errors; good, above .75 and fewer
+    than 10 % of the memories with errors; acceptable, above .6 and fewer than 25 %; else poor; null when nobody
+    gave any metadata.
+    """
+
+    swept_at: datetime
+    quality_grade: Grade | None = None
+    average_completeness: Unit = 0.0
+    total_memories: int = 0
+    graded_memories: int = 0
+    fully_valid_memories: int = 0
+    memories_with_warnings: int = 0
+    memories_with_errors: int = 0
+    findings_by_kind: dict[Kind, int] = Field(default_factory=dict)
+    findings_by_severity: dict[Severity, int] = Field(default_factory=dict)
+
+
+class QualitySeries(InGraph, Frozen):
+    """The summaries of one graph, oldest first.
+
+    `fallen_from`: the best grade of the 30 days before the last sweep, when the last grade is lower; else null.
+    """
+
+    level: Level
+    collective: Collective = None
+    citizen_id: str | None = None
+    summaries: tuple[QualitySummary, ...] = ()
+    fallen_from: Grade | None = None
+
+
+class QualityRequest(AnyGraphRequest):
+    """Whose quality. Without `level`: N2, N3, and N1 when a citizen is named.
+
+    `limit`: the newest of each graph.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=MOST_SUMMARIES)] = 100
+
+    def chosen(self) -> tuple[GraphKey, ...]:
+        """The graphs that are asked for."""
+        if self.level is not None:
+            return (graph_key(self.level, self.collective),)
+        return tuple(level for level in ALL_LEVELS if level is not Level.N1 or self.citizen_id is not None)
+
+
+class QualityAnswer(Frozen):
+    """One series for each graph that exists."""
+
+    series: tuple[QualitySeries, ...] = ()

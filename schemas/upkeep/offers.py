@@ -6,32 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import Frozen, JsonMap
+from schemas.base import Frozen
 from schemas.collectives import GraphRequest
-from schemas.commands.base import WriteReceipt
-from schemas.commands.erasure import ErasureReport
-from schemas.memory import Collective, Level
-
-OfferKind = Literal["resolve", "unblock", "close", "erase"]
-
-
-class Offer(Frozen):
-    """Something that could be done. `command` does it when it is sent as it is.
-
-    `resolve`: a problem whose solution is known or done. `unblock`: what waits for nothing any more. `close`: a
-    resolved problem that left links of work open. `erase`: what somebody asked to forget; `memory_id` is what
-    asks, and the command names what goes for good when the offer is taken by its id. `id` stays the same as long
-    as the offer is about the same.
-    """
-
-    id: str
-    kind: OfferKind
-    level: Level
-    collective: Collective = None
-    memory_id: str
-    name: str
-    reason: str
-    command: JsonMap
+from schemas.commands import ErasureReport, WriteReceipt
+from schemas.stream import Offer
 
 
 class OffersRequest(GraphRequest):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,8 @@ from schemas.collectives import AnyGraphRequest, GraphsRequest
 from schemas.memory import Collective, InGraph, Level
 
 JobName = Literal["sweep", "tags", "consolidation", "mirror", "revaluation", "retention", "erasure"]
+ONLY_NAMED: Final[tuple[JobName, ...]] = ("erasure",)
+"""Jobs that run where they are named alone: what erases."""
 RunStatus = Literal["running", "done", "failed", "undone"]
 
 

@@ -30,10 +30,10 @@ from substrate.cypher.fragments import (
     found_columns,
     is_cut,
     is_statement,
+    is_told,
     lasting,
     link_columns,
     tells,
-    told,
 )
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -61,7 +61,7 @@ def _row(*columns: str) -> str:
 def _memory(name: str) -> str:
     """The row of a memory: the columns of `MemoryRow`."""
     bits = {
-        OPEN: f"{name}.expired_at = {END_OF_TIME}", TOLD: told(name), TELLS: tells(name),
+        OPEN: f"{name}.expired_at = {END_OF_TIME}", TOLD: is_told(name), TELLS: tells(name),
         STATES: is_statement(name), CUT: f"{is_cut(name)} = 1",
     }  # fmt: skip
     return _row(

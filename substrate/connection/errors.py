@@ -22,10 +22,8 @@ _REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY")
 
 
 class GraphMissing(Unavailable):
-    """The graph does not exist. The store catches it and treats the graph as empty.
-
-    A caller sees it only when the graph was erased while the store answered; the next try treats it as empty.
-    """
+    """The graph does not exist. The store catches it and treats the graph as empty. A caller sees it only when the
+    graph was erased while the store answered; the next try treats it as empty."""
 
 
 class ConnectionLost(Unavailable):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from schemas.base import without_nulls
 
 MOST_KNOWN: Final = 10_000
 """Of this many graphs it is kept, those opened last; a graph is opened again each second while it is in use."""
 
 
 class VectorPlace(NamedTuple):
-    """Where the vectors of a graph are.
-
-    `generation`: which of its two generations is in use. `indexed`: an index of the graph finds the nearest, not
-    vector sets. `partial`: its sets lack vectors, and are not to be asked.
-    """
+    """Where the vectors of a graph are. `generation`: which of its two generations is in use. `indexed`: an index
+    of the graph finds the nearest, not vector sets. `partial`: its sets lack vectors, and are not to be asked."""
 
     generation: int = 0
     indexed: bool = False
@@ -43,12 +42,8 @@ class GraphVectors:
         partial: bool | None = None,
     ) -> None:
         """Note what is given of a graph from now on; what is not given stays."""
-        known = self.of(graph)
-        place = VectorPlace(
-            known.generation if generation is None else generation,
-            known.indexed if indexed is None else indexed,
-            known.partial if partial is None else partial,
-        )
+        given: dict[str, Any] = {"generation": generation, "indexed": indexed, "partial": partial}
+        place = self.of(graph)._replace(**without_nulls(given))
         self._places.pop(graph, None)
         if place != _USUAL:
             self._places[graph] = place

@@ -111,11 +111,8 @@ def name_of(kind: Kind, row: Sequence[Any]) -> RecordName:
 
 
 class RecordCache:
-    """Records, up to `most_bytes` by estimate; 0 keeps none.
-
-    When there is no room, the one that was kept first goes, unless it was asked for meanwhile: then it is the last
-    to go. So to find a record moves nothing.
-    """
+    """Records, up to `most_bytes` by estimate; 0 keeps none. When there is no room, the one that was kept first
+    goes, unless it was asked for meanwhile: then it is the last to go. So to find a record moves nothing."""
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
         self.most_bytes = most_bytes
@@ -171,19 +168,14 @@ class RecordCache:
         self._keep(*key, record)
         return record
 
-    def forget(self, graph: str | None = None, ids: Collection[str] | None = None) -> None:
-        """Drop all records, those of a graph, or of a graph those of some memories and every link."""
+    def forget(self, graph: str | None = None) -> None:
+        """Drop all records, or those of a graph."""
         if graph is None:
             self._kept.clear()
             self._eras.clear()
             self.bytes = 0
             return
-        gone = [
-            (name, record)
-            for name, record in self._kept
-            if name == graph and (ids is None or record.kind == "link" or record.id in ids)
-        ]
-        for key in gone:
+        for key in [key for key in self._kept if key[0] == graph]:
             self.bytes -= self._kept.pop(key).bytes
 
     def _keep(self, graph: str, name: RecordName, record: Record) -> None:
@@ -242,9 +234,7 @@ GRAPH_BYTES: Final = 1_000
 
 class GraphState(NamedTuple):
     """The state of a graph. `clock`: its last transaction. `shifts`: counts what moved no clock, as erasures.
-
-    `created_at` and `generation` tell a graph made anew, and other vectors.
-    """
+    `created_at` and `generation` tell a graph made anew, and other vectors."""
 
     clock: int = 0
     shifts: int = 0
@@ -346,10 +336,8 @@ class KeptReads:
         return reads
 
     def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
-        """Keep what is kept of a graph for its next state.
-
-        One write led from `before` to it, and changed only what depends on these memories, or on `WORDS`.
-        """
+        """Keep what is kept of a graph for its next state. One write led from `before` to it, and changed only
+        what depends on these memories, or on `WORDS`."""
         reads = self._graphs.get(graph)
         if reads is not None and reads.state == before != after:
             self._graphs[graph] = reads.carry(after, changed)

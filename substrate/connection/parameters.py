@@ -19,11 +19,9 @@ _INT64 = 2**63
 
 
 def parameters(values: Mapping[str, Any]) -> str:
-    """Return the header that defines the parameters of a query text.
-
-    Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the driver
-    would write any other value into the query without escaping it.
-    """
+    """Return the header that defines the parameters of a query text. Raises Fault for a value of any type but str,
+    int (64 bit), finite float, bool, None, list and dict: the driver would write any other value into the query
+    without escaping it."""
     return "CYPHER " + " ".join(f"{name}={_encode(name, value)}" for name, value in values.items()) + " "
 
 
@@ -51,13 +49,12 @@ def _list(name: str, values: list[Any]) -> str:
 
 
 def _dict(name: str, values: dict[Any, Any]) -> str:
-    return f"{{{','.join([_key(name, key) + _encode(name, item) for key, item in values.items()])}}}"
-
-
-def _key(name: str, key: Any) -> str:
-    if type(key) is not str or not key or "`" in key or "\x00" in key:
-        raise Fault(f"parameter {name} holds a map whose key cannot enter a query: {str(key)[:40]!r}")
-    return f"`{key}`:"
+    parts: list[str] = []
+    for key, item in values.items():
+        if type(key) is not str or not key or "`" in key or "\x00" in key:
+            raise Fault(f"parameter {name} holds a map whose key cannot enter a query: {str(key)[:40]!r}")
+        parts.append(f"`{key}`:{_encode(name, item)}")
+    return f"{{{','.join(parts)}}}"
 
 
 def _text(name: str, text: str) -> str:

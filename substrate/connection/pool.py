@@ -7,6 +7,11 @@ times faster than typed values, and needs no schema lookups.
 A line carries one command at a time, or some sent at once; it is taken from a list while it is free. The library's
 own client takes locks, a condition and several timers for each command: most of what a short query costs this
 process. A line has one timer. Connecting, packing and parsing are the library's.
+
+A statement has fewer rows after one that ran past its deadline, then more again: additive increase, multiplicative
+decrease, as TCP finds how much a path carries (Chiu and Jain, 1989). A statement that is late costs its whole time
+and changes nothing, so a size that only just meets the deadline is not exceeded: a statement that was slow is not
+followed by a larger one, as delay-based congestion control does it.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -29,7 +34,6 @@ from redis.asyncio.lock import Lock
 from schemas.errors import Fault, Unavailable
 from schemas.temporal import Instant
 from substrate.columns.graph_columns import ColumnsCache
-from substrate.connection.batch_sizes import BatchSizes
 from substrate.connection.errors import (
     NO_ANSWER,
     NOT_DONE,
@@ -151,10 +155,8 @@ class Connection:
         return "GRAPH.RO_QUERY", graph, text, "timeout", deadline
 
     async def read_together(self, name: str, commands: Sequence[Command]) -> list[Any]:
-        """Send commands that read, in one turn and one round trip; returns their replies.
-
-        `name` is what they are called. An error stands in the place of the reply of a command that failed.
-        """
+        """Send commands that read, in one turn and one round trip; returns their replies. `name` is what they are
+        called. An error stands in the place of the reply of a command that failed."""
         work = partial(self._run, name, commands, self._lines.send_together)
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
@@ -171,11 +173,9 @@ class Connection:
 
     @asynccontextmanager
     async def watched(self, keys: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[bool]]]:
-        """Watch graphs and other keys; yields a function to call once.
-
-        It takes Redis commands. If no key was written to since the watch began, it runs them in one transaction
-        and returns True; else it runs nothing and returns False.
-        """
+        """Watch graphs and other keys; yields a function to call once. It takes Redis commands. If no key was
+        written to since the watch began, it runs them in one transaction and returns True; else it runs nothing
+        and returns False."""
         watch = self._client.pipeline()
 
         async def send(*commands: Command) -> bool:
@@ -198,11 +198,9 @@ class Connection:
             await watch.reset()
 
     async def write(self, graph: str, query: Query, header: str, *, first: Sequence[Command] = ()) -> list[Row]:
-        """Run a query that changes the graph, in its turn; returns its rows once the change is on disk.
-
-        `first`: commands on vector sets that are carried out before it, sent together with it. The engine's own
-        deadline begins when the query is sent. Raises as `read` does, and Conflict.
-        """
+        """Run a query that changes the graph, in its turn; returns its rows once the change is on disk. `first`:
+        commands on vector sets that are carried out before it, sent together with it. The engine's own deadline
+        begins when the query is sent. Raises as `read` does, and Conflict."""
         await self.pauses.wait(graph)
         text = header + query.for_generation(self.vectors.of(graph).generation)
         words: Command = ("GRAPH.QUERY", graph, text)
@@ -235,10 +233,8 @@ class Connection:
         return await patiently(lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER)
 
     async def change_vectors(self, *commands: Command) -> list[Any]:
-        """Run commands that change vector sets, in one turn; returns their replies once all are on disk.
-
-        They are sent together, but are not one transaction. Raises the first error, as `write` does.
-        """
+        """Run commands that change vector sets, in one turn; returns their replies once all are on disk. They are
+        sent together, but are not one transaction. Raises the first error, as `write` does."""
 
         async def send(*commands: Command) -> list[Any]:
             replies = await self._writing_lines.send_together(*commands)
@@ -284,11 +280,9 @@ class Connection:
 
     @asynccontextmanager
     async def lock(self, name: str, *, wait_s: float, refusal: str) -> AsyncIterator[None]:
-        """Hold the lock of this name, which all processes that use the engine share.
-
-        It is extended while it is held, and expires eight seconds after its holder died. Raises Unavailable with
-        the text `refusal` when it is not free within `wait_s` seconds.
-        """
+        """Hold the lock of this name, which all processes that use the engine share. It is extended while it is
+        held, and expires eight seconds after its holder died. Raises Unavailable with the text `refusal` when it
+        is not free within `wait_s` seconds."""
         self.room()
         lock = Lock(self._client, name, timeout=LOCK_EXPIRES_S, sleep=LOCK_POLL_S, thread_local=False)
         if not await self._on_lock("SET", lambda: lock.acquire(blocking_timeout=wait_s)):
@@ -422,10 +416,8 @@ class Lines:
 
     async def send_together(self, *commands: Command) -> list[Any]:
         """The replies to commands that are sent at once; an error of the server stands in the place of a reply.
-
-        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came.
-        What was cancelled, or came too late, costs the connection: its reply would be taken for the next one's.
-        """
+        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came. What
+        was cancelled, or came too late, costs the connection: its reply would be taken for the next one's."""
         if self._free_places.locked():
             await self._wait()
         else:
@@ -439,7 +431,12 @@ class Lines:
                     await line.disconnect()
                     await line.connect()
                 await line.send_packed_command(list(map(_pack, commands)), check_health=False)
-                replies = [await _reply(line) for _ in commands]
+                replies: list[Any] = []
+                for _ in commands:
+                    try:
+                        replies.append(await line.read_response())
+                    except redis_errors.ResponseError as error:
+                        replies.append(error)
         finally:
             self._free.append(line)
             self._free_places.release()
@@ -466,13 +463,6 @@ class Lines:
         """Close all connections; a later command opens one again."""
         for line in self._all:
             await line.disconnect()
-
-
-async def _reply(line: Any) -> Any:
-    try:
-        return await line.read_response()
-    except redis_errors.ResponseError as error:
-        return error
 
 
 def _pack(words: Command) -> bytes:
@@ -504,3 +494,39 @@ async def server_versions(socket: Path) -> dict[str, str]:
         "redis": str(server["redis_version"]),
         **{name: f"{number // 10000}.{number // 100 % 100}.{number % 100}" for name, number in numbers.items()},
     }
+
+
+DECREASE: Final = 2
+"""After a late statement the next one has this many times fewer rows."""
+STEPS: Final = 25
+"""This many full statements in time lead from a single row back to the most rows."""
+SLOW_S: Final = 0.3
+"""A statement that took longer is not followed by a larger one. The deadline of the engine is one second."""
+
+
+class BatchSize:
+    """The size of the statements of one kind; `size` is from 1 to `most`."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.size = most
+
+    def note_written(self, rows: int, seconds: float) -> None:
+        """A statement of this many rows was in time. It says something of a larger one only if it was full."""
+        if rows >= self.size and seconds <= SLOW_S:
+            self.size = min(self.most, self.size + max(1, self.most // STEPS))
+
+    def note_late(self, rows: int) -> None:
+        """A statement of this many rows ran past its deadline."""
+        self.size = max(1, min(self.size, rows // DECREASE))
+
+
+class BatchSizes:
+    """The sizes of all kinds of statements that one connection sends: what makes one late is the machine."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[Hashable, BatchSize] = {}
+
+    def of(self, kind: Hashable, most: int) -> BatchSize:
+        """The size of the statements of this kind, which begins at `most`. A kind is a constant of the code."""
+        return self._sizes.setdefault((kind, most), BatchSize(most))

@@ -52,10 +52,8 @@ class ActiveTenants:
         self._citizens: Counter[str] = Counter()
 
     def note(self, tenant: Tenant) -> None:
-        """Count the tenant as active now, and forget those that were not active for a second.
-
-        Upkeep is not counted: a tenant that is alone with it gets as many turns as without it.
-        """
+        """Count the tenant as active now, and forget those that were not active for a second. Upkeep is not
+        counted: a tenant that is alone with it gets as many turns as without it."""
         if tenant == UPKEEP:
             return
         if self._last_seen.pop(tenant, None) is None:
@@ -119,11 +117,9 @@ class Turns:
         return not self._active.count(TENANT.get()).alone
 
     async def run[Result](self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Run `work` when its turn comes, or at once when the caller holds a turn already; returns its result.
-
-        A caller that is cancelled while it waits leaves the queue, and nothing is started. Work that has started
-        continues when its caller is cancelled, and holds its turn to the end: the engine cannot be interrupted.
-        """
+        """Run `work` when its turn comes, or at once when the caller holds a turn already; returns its result. A
+        caller that is cancelled while it waits leaves the queue, and nothing is started. Work that has started
+        continues when its caller is cancelled, and holds its turn to the end: the engine cannot be interrupted."""
         if self in _HELD.get():
             return await work()
         tenant = TENANT.get()
@@ -155,7 +151,10 @@ class Turns:
             if not answered.done():
                 answered.set_result(result)
         except BaseException as error:
-            _fail(answered, error)
+            if isinstance(error, asyncio.CancelledError):
+                answered.cancel()
+            elif not answered.done():
+                answered.set_exception(error)
             raise
         finally:
             self._rest_and_end(tenant, self._active.clock() - begun)
@@ -285,15 +284,6 @@ class Pauses:
         finally:
             timer.cancel()
             end()
-
-
-def _fail(answered: asyncio.Future[Any], error: BaseException) -> None:
-    if answered.done():
-        return
-    if isinstance(error, asyncio.CancelledError):
-        answered.cancel()
-    else:
-        answered.set_exception(error)
 
 
 def _decrement[Name](counts: Counter[Name], name: Name) -> None:

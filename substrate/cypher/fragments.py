@@ -19,18 +19,9 @@ NODE_COLUMNS: Final = (
 """The columns of a memory record, in the order in which every query returns them."""
 
 NODE_UPKEEP: Final = (
-    "search_text",
-    "name_key",
-    "entity_names",
-    "emotions",
-    "terms",
-    "text_key",
-    "passages",
-    "command_id",
-    "key_id",
-    "known_as_happened",
-    "fingerprint",
-)
+    "search_text", "name_key", "entity_names", "emotions", "terms", "text_key", "passages",
+    "command_id", "key_id", "known_as_happened", "fingerprint",
+)  # fmt: skip
 """Properties of a memory that are not content: for search, and to recognise the command that wrote it."""
 
 LINK_COLUMNS: Final = (
@@ -102,11 +93,9 @@ ALONE: Final = 8
 
 
 def each_alone(list_name: str, one: str, body: str) -> str:
-    """A query for each of the first `ALONE` values of a list parameter, bound as `one`.
-
-    A procedure that is called for several rows of one query, and not read to its end for one of them, answers the
-    rest of it for the next row. So a full-text search with a limit stands alone.
-    """
+    """A query for each of the first `ALONE` values of a list parameter, bound as `one`. A procedure that is called
+    for several rows of one query, and not read to its end for one of them, answers the rest of it for the next
+    row. So a full-text search with a limit stands alone."""
     return " UNION ALL ".join(f"UNWIND ${list_name}[{n}..{n + 1}] AS {one} {body}" for n in range(ALONE))
 
 
@@ -115,10 +104,8 @@ HUB: Final = 64
 
 
 def visible(name: str) -> str:
-    """The condition that the record `name` overlaps the scope in valid time and in transaction time.
-
-    Most records have begun: with the index of `valid_at` the engine would answer more slowly, so the sum hides it.
-    """
+    """The condition that the record `name` overlaps the scope in valid time and in transaction time. Most records
+    have begun: with the index of `valid_at` the engine would answer more slowly, so the sum hides it."""
     return (
         f"{name}.valid_at + 0 < $valid_to AND {name}.invalid_at > $valid_from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
@@ -126,11 +113,9 @@ def visible(name: str) -> str:
 
 
 def past_of(identity: str, carried: str) -> str:
-    """Binds `p`, the past records of the memory `identity`, in a row of nulls where it has none.
-
-    The engine follows an optional edge for each row by itself, and most memories never changed: from null it
-    follows none. `carried`: other variables that stay bound.
-    """
+    """Binds `p`, the past records of the memory `identity`, in a row of nulls where it has none. The engine
+    follows an optional edge for each row by itself, and most memories never changed: from null it follows none.
+    `carried`: other variables that stay bound."""
     group = f"{carried}, {identity}" if carried else identity
     return (
         f"WITH {group}, CASE WHEN outdegree({identity}, 'HAD') > 0 THEN {identity} ELSE null END "
@@ -140,9 +125,7 @@ def past_of(identity: str, carried: str) -> str:
 
 def lasting(name: str) -> str:
     """The condition that the record is known in the scope, and holds at `$from` or later, from before `$until`.
-
-    The sum hides the index of `valid_at`, as in `visible`.
-    """
+    The sum hides the index of `valid_at`, as in `visible`."""
     return (
         f"{name}.valid_at + 0 < $until AND {name}.invalid_at > $from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
@@ -151,9 +134,7 @@ def lasting(name: str) -> str:
 
 def records_of(identity: str, record: str, carried: str = "") -> str:
     """One row for each record of the memory `identity` in the scope. `carried`: other variables that stay bound.
-
-    No nested `CALL { ... UNION ... }` here: it crashes the engine.
-    """
+    No nested `CALL { ... UNION ... }` here: it crashes the engine."""
     group = f"{carried}, {identity}" if carried else identity
     past = past_of(identity, carried)
     return (
@@ -171,20 +152,16 @@ def degree_now(name: str) -> str:
 
 def uncrowded_now(name: str, carried: str, limit: int) -> str:
     """Keep the rows whose memory `name` has fewer than `limit` links now. `carried`: variables that stay bound.
-
     Each memory is counted once, even if many rows contain it, because the engine visits every link to count them.
-    The count is bound to a variable first: otherwise the engine tests the condition before it groups the rows.
-    """
+    The count is bound to a variable first: otherwise the engine tests the condition before it groups the rows."""
     together, apart = _by_memory(name, carried)
     return f"{together} WITH {name}, ways, {degree_now(name)} AS held WHERE held < {limit} {apart}"
 
 
 def uncrowded_then(name: str, carried: str, limit: int) -> str:
-    """Keep the rows whose memory `name` has fewer than `limit` links in the scope, for any moment.
-
-    `carried`: variables that stay bound, with `name` among them. The links in the scope are counted only for
-    memories that ever had `limit` links: counting them for each neighbour of a hub took ten times as long.
-    """
+    """Keep the rows whose memory `name` has fewer than `limit` links in the scope, for any moment. `carried`:
+    variables that stay bound, with `name` among them. The links in the scope are counted only for memories that
+    ever had `limit` links: counting them for each neighbour of a hub took ten times as long."""
     together, apart = _by_memory(name, carried)
     ever = "['LINK', 'PAST_LINK']"
     return (
@@ -204,18 +181,13 @@ def _by_memory(name: str, carried: str) -> tuple[str, str]:
 
 def felt(name: str) -> str:
     """The place of the conditions on the record `name` other than time: energy, confidence, required emotions,
-    filters. `fill_filters` fills it.
-
-    The parameters come from `substrate.store.search.felt_values`.
-    """
+    filters. `fill_filters` fills it. The parameters come from `substrate.store.search.felt_values`."""
     return f"<felt {name}>"
 
 
 def tells(name: str) -> str:
-    """The condition that the record `name` says something: it was not only made of a name in some text.
-
-    As `is_made` of `substrate.store.rows` reads `unset`.
-    """
+    """The condition that the record `name` says something: it was not only made of a name in some text. As
+    `is_made` of `substrate.store.rows` reads `unset`."""
     described = f"coalesce({name}.description, '') <> ''"
     return f"({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'name,' OR {described})"
 
@@ -231,10 +203,8 @@ def is_statement(name: str) -> str:
 
 
 def fits(name: str) -> str:
-    """The place of the filters on the record `name`. `fill_filters` fills it.
-
-    The parameters come from `substrate.store.search.filter_values`.
-    """
+    """The place of the filters on the record `name`. `fill_filters` fills it. The parameters come from
+    `substrate.store.search.filter_values`."""
     return f"<fits {name}>"
 
 
@@ -242,11 +212,9 @@ _FILTER: Final = re.compile(r"<(felt|fits) (\w+)>")
 
 
 def fill_filters(body: str, *, filtered: bool = True) -> str:
-    """The text of a query: its conditions stand in the places that `felt` and `fits` left for them.
-
-    Without `filtered`: those that every sound record meets where there are no filters. A damaged record, whose
-    energy or confidence is no number of at least 0, is found by no question.
-    """
+    """The text of a query: its conditions stand in the places that `felt` and `fits` left for them. Without
+    `filtered`: those that every sound record meets where there are no filters. A damaged record, whose energy or
+    confidence is no number of at least 0, is found by no question."""
 
     def fill(place: re.Match[str]) -> str:
         kind, name = place.groups()
@@ -257,7 +225,7 @@ def fill_filters(body: str, *, filtered: bool = True) -> str:
             parts.append(f"size({wanted}) >= $emotions_needed")
         elif kind == "felt":
             parts.append(f"{name}.energy >= 0.0 AND {name}.confidence >= 0.0")
-        parts.append(_filters(name) if filtered else told(name))
+        parts.append(_filters(name) if filtered else is_told(name))
         return " AND ".join(parts)
 
     return _FILTER.sub(fill, body)
@@ -276,10 +244,10 @@ def _filters(name: str) -> str:
 
 def ordinary(name: str) -> str:
     """The condition that the record `name` is no generalisation, unless `$generalised` asks for these too."""
-    return f"({told(name)} OR $generalised)"
+    return f"({is_told(name)} OR $generalised)"
 
 
-def told(name: str) -> str:
+def is_told(name: str) -> str:
     """The condition that the record `name` was told by somebody: upkeep did not make it of other memories."""
     return f"{name}.node_type <> '{GENERALISATION}'"
 
@@ -339,10 +307,8 @@ def columns_of(name: str, columns: tuple[str, ...]) -> str:
 
 
 def assignments(row: str, columns: tuple[str, ...]) -> str:
-    """The inside of a property map that copies `columns` from the map `row`.
-
-    `created_at` is the transaction time `at` plus `row.nth` microseconds, so that each row has its own.
-    """
+    """The inside of a property map that copies `columns` from the map `row`. `created_at` is the transaction time
+    `at` plus `row.nth` microseconds, so that each row has its own."""
     return (
         ", ".join(
             f"{column}: intern({row}.{column})" if column in REPEATED else f"{column}: {row}.{column}"

@@ -202,9 +202,7 @@ _PARTS: Final[Mapping[str, str]] = {
 
 @cache
 def transaction(lists: frozenset[str]) -> Query:
-    """The statement for a transaction in which only these lists have rows; the other parts are left out.
-
-    It changes nothing and returns no row when the graph is no longer as expected.
-    """
+    """The statement for a transaction in which only these lists have rows; the other parts are left out. It
+    changes nothing and returns no row when the graph is no longer as expected."""
     parts = (part for name, part in _PARTS.items() if name in lists)
     return Query("transaction", " ".join((_EXPECTED_MEMORIES, *parts, _WRITE_RECEIPTS)))

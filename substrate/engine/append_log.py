@@ -115,10 +115,8 @@ async def _pause(give_up: float) -> None:
 
 
 def _has_old_files(log: Path, manifest: str) -> bool:
-    """True when the directory holds other files than the manifest names.
-
-    False when there is no manifest here: the files of an engine on another machine are not visible.
-    """
+    """True when the directory holds other files than the manifest names. False when there is no manifest here: the
+    files of an engine on another machine are not visible."""
     try:
         named = {line.split()[1] for line in (log / manifest).read_text("utf-8").splitlines()}
         return not {file.name for file in log.iterdir()} <= named | {manifest}

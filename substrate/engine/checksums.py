@@ -1,4 +1,6 @@
-"""Running checksums of the engine's log files, recorded beside them, to detect damage.
+"""The engine's log files: their commands, and running checksums, recorded beside them, to detect damage.
+
+A log is a sequence of RESP arrays (`*2`, `$4`, ...), with comment lines (`#`) between them.
 
 The engine's log has no checksum of its own: a truncated log, or one with a flipped bit, may load without an error.
 So the keeper reads what was appended to the log once a second, and writes to the record (`engine.sums`) how many
@@ -15,10 +17,9 @@ import json
 import os
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
-
-from substrate.engine.log_commands import Unreadable, readable_bytes
 
 RECORD: Final = "engine.sums"
 LOG: Final = "engine-aof"
@@ -142,9 +143,7 @@ def log_files(directory: Path) -> list[LogFile]:
 
 def parse_manifest(manifest: str) -> list[LogFile]:
     """The files in a manifest (`file NAME seq NUMBER type b|i` a line), in the order in which they are loaded.
-
-    History files and lines of another form are left out.
-    """
+    History files and lines of another form are left out."""
     files = []
     for line in manifest.splitlines():
         words = line.split()
@@ -203,11 +202,9 @@ def write_record(directory: Path, prefixes: dict[str, list[Prefix]]) -> None:
 
 
 def compare(directory: Path, *, thorough: bool = True) -> list[Damage]:
-    """Compare the files with the record and return the damaged ones; empty when there is no record.
-
-    `thorough` reads every byte, else only lengths are compared. Files that a running engine rewrote meanwhile are
-    not reported. Raises OSError when a file cannot be read.
-    """
+    """Compare the files with the record and return the damaged ones; empty when there is no record. `thorough`
+    reads every byte, else only lengths are compared. Files that a running engine rewrote meanwhile are not
+    reported. Raises OSError when a file cannot be read."""
     try:
         recorded = read_record(directory)
     except RecordDamaged:
@@ -270,3 +267,84 @@ def _matching_prefixes(path: Path, prefixes: list[Prefix]) -> list[Prefix]:
                 return matching
             matching.append(prefix)
     return matching
+
+
+LINE_END: Final = b"\r\n"
+_HEADER_LIMIT: Final = 32
+"""The most bytes of the line that holds a word's length."""
+
+
+class Unreadable(Exception):
+    """The bytes are no command; the last complete command before them ends at `readable_bytes`."""
+
+    def __init__(self, readable_bytes: int) -> None:
+        super().__init__(f"no command at byte {readable_bytes}")
+        self.readable_bytes = readable_bytes
+
+
+class LogCommand(NamedTuple):
+    """A command, the byte after it, and its first argument, which is the name of a graph or key."""
+
+    end: int
+    name: bytes
+    key: bytes
+
+
+def commands(data: bytes) -> Iterator[LogCommand]:
+    """The complete commands from the start of `data`. Raises Unreadable at bytes that are no command."""
+    position = 0
+    while position < len(data):
+        end = data.find(LINE_END, position)
+        kind = data[position : position + 1]
+        if end < 0 and kind in (b"*", b"#"):
+            return
+        if kind == b"#":
+            position = end + 2
+            continue
+        spans = _word_spans(data, position, end)
+        if spans is None:
+            return
+        position = spans[-1][1] + 2
+        words = [data[start:stop] for start, stop in spans[:2]]
+        yield LogCommand(position, words[0].upper(), words[1] if len(words) > 1 else b"")
+
+
+def _word_spans(data: bytes, position: int, end: int) -> list[tuple[int, int]] | None:
+    """Start and end of each word of the command at `position`; None when the command is incomplete."""
+    count = _length(data, position, end, b"*")
+    spans: list[tuple[int, int]] = []
+    header = end + 2
+    for _ in range(count):
+        stop = data.find(LINE_END, header, header + _HEADER_LIMIT)
+        if stop < 0 and len(data) - header < _HEADER_LIMIT:
+            return None
+        first = stop + 2
+        last = first + _length(data, header, stop, b"$")
+        if last + 2 > len(data):
+            return None
+        if data[last : last + 2] != LINE_END:
+            raise Unreadable(position)
+        spans.append((first, last))
+        header = last + 2
+    return spans
+
+
+def _length(data: bytes, position: int, end: int, kind: bytes) -> int:
+    digits = data[position + 1 : end] if end > 0 else b""
+    if data[position : position + 1] != kind or not digits.isdigit() or (kind == b"*" and int(digits) == 0):
+        raise Unreadable(position)
+    return int(digits)
+
+
+def readable_bytes(data: bytes) -> int:
+    """Return the length of the complete commands at the start of `data`; MULTI to EXEC counts as one command.
+    Raises Unreadable at bytes that are no command."""
+    complete = 0
+    in_transaction = False
+    try:
+        for command in commands(data):
+            in_transaction = command.name == b"MULTI" or (in_transaction and command.name != b"EXEC")
+            complete = complete if in_transaction else command.end
+    except Unreadable as error:
+        raise Unreadable(complete) from error
+    return complete

@@ -33,11 +33,9 @@ _MEASURED_EVERY_S: Final = 0.2
 
 
 def close_to_others(directory: Path) -> None:
-    """Remove all rights of other users to the directory, and log a warning if they had one.
-
-    A directory that holds files, but none of an engine, is not changed. Raises EngineFault when other users may
-    write to such a directory, OSError when the directory cannot be read.
-    """
+    """Remove all rights of other users to the directory, and log a warning if they had one. A directory that holds
+    files, but none of an engine, is not changed. Raises EngineFault when other users may write to such a
+    directory, OSError when the directory cannot be read."""
     status = directory.stat()
     if not status.st_mode & _OTHERS:
         return
@@ -57,11 +55,9 @@ def close_to_others(directory: Path) -> None:
 
 
 def try_lock(path: Path, mode: int = fcntl.LOCK_EX) -> int | None:
-    """Open and lock `path`, and return its descriptor; None when another process holds the lock.
-
-    Close the descriptor to release the lock; the kernel does so when the process ends. Raises OSError when the
-    file cannot be opened, or its file system has no locks.
-    """
+    """Open and lock `path`, and return its descriptor; None when another process holds the lock. Close the
+    descriptor to release the lock; the kernel does so when the process ends. Raises OSError when the file cannot
+    be opened, or its file system has no locks."""
     # fcntl, not filelock: filelock unlocks before it closes, which would take the lock from the engine too.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -100,11 +100,9 @@ class EmbeddedEngine:
             writer.close()
 
     async def start(self) -> None:
-        """Connect to the engine of the directory, or start it. Returns when the engine answers queries.
-
-        An engine that is loading is waited for without a limit. Raises EngineFault when the directory cannot be
-        used, the engine ends instead of starting, or an engine holds the lock and neither loads nor answers.
-        """
+        """Connect to the engine of the directory, or start it. Returns when the engine answers queries. An engine
+        that is loading is waited for without a limit. Raises EngineFault when the directory cannot be used, the
+        engine ends instead of starting, or an engine holds the lock and neither loads nor answers."""
         self._stopping = False
         try:
             if self._users is None:
@@ -129,10 +127,8 @@ class EmbeddedEngine:
 
     async def ensure(self) -> bool:
         """Make sure that the engine answers; start it again if it died. Returns True when this process started it.
-
-        Concurrent callers share one attempt, which continues when one of them is cancelled.
-        Raises EngineFault as `start` does, and Unavailable when the engine is stopped or being stopped.
-        """
+        Concurrent callers share one attempt, which continues when one of them is cancelled. Raises EngineFault as
+        `start` does, and Unavailable when the engine is stopped or being stopped."""
         if self._users is None or self._stopping:
             raise Unavailable("the embedded engine is stopped", remedy="Start the service again.")
         if self._attempt is None:
@@ -141,11 +137,9 @@ class EmbeddedEngine:
         return await asyncio.shield(self._attempt)
 
     async def stop(self) -> None:
-        """Leave the directory, and stop the engine if no other process uses it. Nothing acknowledged is lost.
-
-        An engine that is loading is left to its keeper, so that the next process to open the directory does not
-        wait for the whole load again. Raises EngineFault when the engine survives even SIGKILL.
-        """
+        """Leave the directory, and stop the engine if no other process uses it. Nothing acknowledged is lost. An
+        engine that is loading is left to its keeper, so that the next process to open the directory does not wait
+        for the whole load again. Raises EngineFault when the engine survives even SIGKILL."""
         self._stopping = True
         if self._attempt is not None:
             await asyncio.wait([self._attempt])

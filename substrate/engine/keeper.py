@@ -45,10 +45,8 @@ BUSY: Final = (
 
 
 class Keeper:
-    """Watches the engine of `directory`, which may be without users for `lease_s` seconds.
-
-    `keeper_lock` is the descriptor of `engine.keeper`, locked. Raises OSError when the directory does not exist.
-    """
+    """Watches the engine of `directory`, which may be without users for `lease_s` seconds. `keeper_lock` is the
+    descriptor of `engine.keeper`, locked. Raises OSError when the directory does not exist."""
 
     def __init__(self, directory: str, lease_s: float, keeper_lock: int) -> None:
         self._lease_s = lease_s
@@ -121,10 +119,8 @@ class _EngineLink:
         return self.send(SET_NAME)
 
     def engine_is_idle(self) -> bool:
-        """True when the engine reports that it neither loads nor rewrites its files.
-
-        False when it does not answer in time, because it may be loading. A late reply is used by the next call.
-        """
+        """True when the engine reports that it neither loads nor rewrites its files. False when it does not answer
+        in time, because it may be loading. A late reply is used by the next call."""
         if not self._info_requested:
             self._info_requested = self.send(b"INFO persistence\r\n")
         reply = self._receive() if self._info_requested else b""

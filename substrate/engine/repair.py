@@ -20,12 +20,14 @@ from substrate.engine.checksums import (
     LogFile,
     Prefix,
     RecordDamaged,
+    Unreadable,
+    commands,
     compare,
     log_files,
     read_record,
+    readable_bytes,
 )
 from substrate.engine.data_directory import try_lock
-from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 
 LOCK_LIMIT_S: Final = 5.0
 POLL_S: Final = 0.05
@@ -49,10 +51,8 @@ class LogCut(NamedTuple):
 
 
 class DamageReport(NamedTuple):
-    """The damage of a store; `cut` is None when nothing is damaged, or when cutting does not help.
-
-    `readable` is True when the files can be read to their end as they are.
-    """
+    """The damage of a store; `cut` is None when nothing is damaged, or when cutting does not help. `readable` is
+    True when the files can be read to their end as they are."""
 
     damages: tuple[Damage, ...]
     cut: LogCut | None

@@ -129,10 +129,8 @@ async def note_new(graph: Graph, dimension: int) -> None:
 
 
 async def complete(graph: Graph, dimension: int) -> None:
-    """Fill the vector sets of a graph, if they are not complete. Raises as `Graph.write` does.
-
-    Broken off anywhere, it is done again by the next to open the graph: until its end the sets are not whole.
-    """
+    """Fill the vector sets of a graph, if they are not complete. Raises as `Graph.write` does. Broken off
+    anywhere, it is done again by the next to open the graph: until its end the sets are not whole."""
     lock = graph.connection.lock(
         f"substrate:filling:{graph.name}", wait_s=_LOCK_WAIT_S, refusal="another process fills the vector sets"
     )
@@ -160,12 +158,9 @@ async def _drop_unusable(sets: VectorSets, role: Role, dimension: int) -> None:
 
 
 async def fill(graph: Graph, dimension: int) -> int:
-    """Add to the sets every vector of the graph that they lack, and mark those of the present; returns how many
-    of them lacked or were not marked.
-
-    A vector of an older release gets its digest first. One that has not `dimension` numbers is damaged: it is left
-    out, and a sweep reports it.
-    """
+    """Add to the sets every vector of the graph that they lack, and mark those of the present; returns how many of
+    them lacked or were not marked. A vector of an older release gets its digest first. One that has not
+    `dimension` numbers is damaged: it is left out, and a sweep reports it."""
     sets = sets_of(graph.connection, graph.name)
     if sets is None:
         return 0
@@ -183,7 +178,7 @@ async def fill(graph: Graph, dimension: int) -> int:
     return added
 
 
-class _Held(NamedTuple):
+class _StoredVector(NamedTuple):
     """A vector of the graph, the internal id of its trace, and whether the trace has its digest."""
 
     place: int
@@ -206,7 +201,7 @@ async def _add_missing(graph: Graph, sets: VectorSets, part: _Part, vectors: Seq
     return len(lacking)
 
 
-async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:
+async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_StoredVector]]:
     after = -1
     while (last := (await graph.read(LAST_OF_PAGE[part.label], after=after, rows=ROWS))[0][0]) is not None:
         rows = await graph.read_typed(part.query, after=after, rows=ROWS)
@@ -214,7 +209,7 @@ async def _pages(graph: Graph, part: _Part) -> AsyncIterator[list[_Held]]:
         for place, owner, key, embedding in rows:
             if owner is not None:
                 vector = Vector(owner, key or elements.digest(embedding), embedding, part.is_open)
-                held.append(_Held(place, vector, key is not None))
+                held.append(_StoredVector(place, vector, key is not None))
         yield held
         after = int(last)
 
@@ -250,10 +245,8 @@ class _Suspects(NamedTuple):
 
 
 async def withdraw(graph: Graph, vectors: Sequence[Vector], role: Role = Role.MEMORIES) -> None:
-    """Remove those of these vectors, kept for records that were not written, that no other record has.
-
-    What the engine does not answer in time is left to the sweep.
-    """
+    """Remove those of these vectors, kept for records that were not written, that no other record has. What the
+    engine does not answer in time is left to the sweep."""
     sets = sets_of(graph.connection, graph.name)
     if sets is None or not vectors:
         return
@@ -277,11 +270,9 @@ async def owned_now(graph: Graph, names: Sequence[str]) -> set[str]:
 
 
 async def drop_orphans(graph: Graph) -> int:
-    """Remove from the sets the vectors that no record has any more, or never had; returns how many.
-
-    Vectors that are marked as of the present, and are not, lose their marks. Each is looked at twice, because a
-    record is written just after its vector; what was marked anew meanwhile stays.
-    """
+    """Remove from the sets the vectors that no record has any more, or never had; returns how many. Vectors that
+    are marked as of the present, and are not, lose their marks. Each is looked at twice, because a record is
+    written just after its vector; what was marked anew meanwhile stays."""
     sets = sets_of(graph.connection, graph.name)
     if sets is None:
         return 0
@@ -301,7 +292,7 @@ async def drop_orphans(graph: Graph) -> int:
 async def _suspects(graph: Graph, sets: VectorSets, role: Role, owned: Query) -> _Suspects:
     key, start = sets.key(role), "-"
     suspects = _Suspects({}, {})
-    while len(suspects.unowned) < MOST_SUSPECTS and (page := await sets.page(key, start, ROWS)):
+    while len(suspects.unowned) < MOST_SUSPECTS and (page := await sets.page(key, start, "+", ROWS)):
         names = [name for name in page if name != WHOLE]
         marks = await sets.marks(key, names)
         suspects.unowned.update({name: marks.get(name, "") for name in await _unowned(graph, owned, names)})

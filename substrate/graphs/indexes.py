@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Final
 from uuid import uuid4
 
@@ -24,9 +25,7 @@ _WITHOUT_PROGRESS_S: Final = 20.0
 
 def index_lock(connection: Connection) -> AbstractAsyncContextManager[None]:
     """Hold the lock for creating indexes: four graphs that are created at once crash the engine within seconds.
-
-    All processes that use the engine share it. Raises Unavailable after 20 seconds.
-    """
+    All processes that use the engine share it. Raises Unavailable after 20 seconds."""
     return connection.lock(INDEX_LOCK, wait_s=_LOCK_WAIT_S, refusal="other graphs are still being created")
 
 
@@ -47,42 +46,37 @@ async def wait_for_pending_work(connection: Connection) -> None:
     await connection.command("GRAPH.DELETE", probe.name)
 
 
-async def create_index(graph: Graph, index: Query) -> None:
-    """Create an index, if it does not exist. The label should have no nodes yet.
-
-    Building over existing nodes stops the engine while others write. Raises Fault when the engine refuses the
-    index, Unavailable when it does not answer.
-    """
+@contextmanager
+def _unless(told: str) -> Iterator[None]:
+    """What the engine refuses with these words is as it should be already."""
     try:
-        await graph.write(index)
+        yield
     except Fault as error:
-        if "already indexed" not in error.detail:
+        if told not in error.detail:
             raise
+
+
+async def create_index(graph: Graph, index: Query) -> None:
+    """Create an index, if it does not exist. The label should have no nodes yet. Building over existing nodes
+    stops the engine while others write. Raises Fault when the engine refuses the index, Unavailable when it does
+    not answer."""
+    with _unless("already indexed"):
+        await graph.write(index)
 
 
 async def drop_index(graph: Graph, index: Query) -> None:
-    """Drop an index, if it exists. The label should have no nodes left.
-
-    Otherwise the engine rebuilds what stays indexed on the label. Raises as `create_index` does.
-    """
-    try:
+    """Drop an index, if it exists. The label should have no nodes left. Otherwise the engine rebuilds what stays
+    indexed on the label. Raises as `create_index` does."""
+    with _unless("no such index"):
         await graph.write(index)
-    except Fault as error:
-        if "no such index" not in error.detail:
-            raise
 
 
 async def create_unique(graph: Graph, label: str, column: str) -> None:
-    """Create a unique constraint on a property that has an index, if it does not exist.
-
-    Returns before the engine has checked existing nodes. Raises as `create_index` does.
-    """
+    """Create a unique constraint on a property that has an index, if it does not exist. Returns before the engine
+    has checked existing nodes. Raises as `create_index` does."""
     words = ("GRAPH.CONSTRAINT", "CREATE", graph.name, "UNIQUE", "NODE", label, "PROPERTIES", 1, column)
-    try:
+    with _unless("already exists"):
         await graph.connection.command(*words)
-    except Fault as error:
-        if "already exists" not in error.detail:
-            raise
 
 
 async def unready(graph: Graph) -> list[str]:

@@ -35,17 +35,8 @@ SET_VERSION: Final = Query(
 )
 """The last step of each migration. It returns no row when another process has run it already."""
 
-INDEX_RECEIPT: Final = Query("index_receipt", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)")
-INDEX_PAST_LINK: Final = Query("index_past_link", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)")
-INDEX_TEXT: Final = Query("index_text", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key)")
-INDEX_STATE: Final = Query("index_state", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state)")
-INDEX_PAST_STATE: Final = Query("index_past_state", "CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state)")
 
-INDEX_RULE: Final = Query("index_rule", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.rule)")
-INDEX_PAST_RULE: Final = Query("index_past_rule", "CREATE INDEX FOR (n:PastVersion) ON (n.rule)")
-
-
-def _known(name: str) -> str:
+def _last_change(name: str) -> str:
     """Return the expression for the time of a record's last change."""
     return f"CASE WHEN {name}.expired_at = $open THEN {name}.created_at ELSE {name}.expired_at END"
 
@@ -60,9 +51,6 @@ def _clock(name: str, label: str, links: str, latest: str) -> Query:
     )
 
 
-INDEX_STATE_VERSION: Final = Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)")
-INDEX_STATE_BEGUN: Final = Query("index_state_begun", "CREATE INDEX FOR (s:PastState) ON (s.valid_at)")
-INDEX_STATE_CELL: Final = Query("index_state_cell", "CREATE INDEX FOR (s:PastState) ON (s.cell)")
 FIRST_STATE: Final = Query(
     "first_state",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) WITH m "
@@ -73,39 +61,14 @@ FIRST_STATE: Final = Query(
     "m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END RETURN id(s)",
 )
 """Turns the state into its first record, known and valid since the state was last set."""
-CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _known("n"))
-CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _known("n"))
+CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _last_change("n"))
+CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _last_change("n"))
 CLOCK_OF_LINKS: Final = _clock(
-    "clock_of_links", "ConsciousnessNode", "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->() ", _known("e")
+    "clock_of_links", "ConsciousnessNode", "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->() ", _last_change("e")
 )
 """Each sets the clock of the graph to at least the last change of its records."""
 
-INDEX_BEGUN: Final = Query("index_node_begun", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.valid_at)")
-INDEX_PAST_BEGUN: Final = Query("index_past_begun", "CREATE INDEX FOR (n:PastVersion) ON (n.valid_at)")
 
-
-INDEX_PASSAGE_MEMORY: Final = Query("index_passage_memory", "CREATE INDEX FOR (q:Passage) ON (q.memory_id)")
-INDEX_PASSAGE_HANDLE: Final = Query("index_passage_handle", "CREATE INDEX FOR (q:Passage) ON (q.handle)")
-FULLTEXT_PASSAGE: Final = Query(
-    "fulltext_passage", "CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text)"
-)
-
-INDEX_CHANGE_PAGE: Final = Query("index_change_page", "CREATE INDEX FOR (c:UpkeepChange) ON (c.page)")
-INDEX_CHANGE_COMMAND: Final = Query("index_change_command", "CREATE INDEX FOR (c:UpkeepChange) ON (c.command_id)")
-INDEX_CHANGE_TARGET: Final = Query("index_change_target", "CREATE INDEX FOR (c:UpkeepChange) ON (c.target)")
-
-INDEX_NOTE_ID: Final = Query("index_stream_note_id", "CREATE INDEX FOR (s:StreamNote) ON (s.id)")
-INDEX_NOTE_AT: Final = Query("index_stream_note_at", "CREATE INDEX FOR (s:StreamNote) ON (s.at)")
-INDEX_CONTEXT_MEMORY: Final = Query(
-    "index_context_note_memory", "CREATE INDEX FOR (c:ContextNote) ON (c.memory_id)"
-)
-INDEX_CONTEXT_COMMAND: Final = Query(
-    "index_context_note_command", "CREATE INDEX FOR (c:ContextNote) ON (c.command_id)"
-)
-
-
-INDEX_EMOTIONS: Final = Query("index_emotions", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.emotions)")
-INDEX_PAST_EMOTIONS: Final = Query("index_past_emotions", "CREATE INDEX FOR (n:PastVersion) ON (n.emotions)")
 SET_SETS: Final = Query(
     "set_sets", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.likeness = 'sets' RETURN m.likeness"
 )
@@ -119,8 +82,8 @@ DROP_VECTORS: Final = tuple(
 """The engine builds an index with two columns anew when one is dropped; the second drop ends that at once."""
 
 
-class CreateIndex(NamedTuple):
-    query: Query
+def _index(name: str, target: str) -> Query:
+    return Query(f"index_{name}", f"CREATE INDEX FOR {target}")
 
 
 class CreateUnique(NamedTuple):
@@ -144,7 +107,7 @@ class ChangeRecords(NamedTuple):
     query: Query
 
 
-type Step = CreateIndex | CreateUnique | IndexPassages | MoveVectors | ChangeRecords
+type Step = Query | CreateUnique | IndexPassages | MoveVectors | ChangeRecords
 
 
 class Migration(NamedTuple):
@@ -160,12 +123,12 @@ MIGRATIONS: Final = (
         2,
         "a receipt of each command, a clock that never goes back, links and open work found by an index",
         (
-            CreateIndex(INDEX_TEXT),
-            CreateIndex(INDEX_STATE),
-            CreateIndex(INDEX_PAST_STATE),
-            CreateIndex(INDEX_RECEIPT),
+            _index("text", "(n:ConsciousnessNode) ON (n.text_key)"),
+            _index("state", "(n:ConsciousnessNode) ON (n.resolution_state)"),
+            _index("past_state", "(n:PastVersion) ON (n.resolution_state)"),
+            _index("receipt", "(n:Receipt) ON (n.command_id)"),
             CreateUnique("Receipt", "command_id"),
-            CreateIndex(INDEX_PAST_LINK),
+            _index("past_link", "()-[e:PAST_LINK]-() ON (e.handle)"),
             ChangeRecords(CLOCK_OF_MEMORIES),
             ChangeRecords(CLOCK_OF_VERSIONS),
             ChangeRecords(CLOCK_OF_LINKS),
@@ -175,59 +138,70 @@ MIGRATIONS: Final = (
         3,
         "a citizen's state is a record, and its past ones are kept",
         (
-            CreateIndex(INDEX_STATE_VERSION),
-            CreateIndex(INDEX_STATE_BEGUN),
-            CreateIndex(INDEX_STATE_CELL),
+            _index("state_version", "(s:PastState) ON (s.version)"),
+            _index("state_begun", "(s:PastState) ON (s.valid_at)"),
+            _index("state_cell", "(s:PastState) ON (s.cell)"),
             ChangeRecords(FIRST_STATE),
         ),
     ),
     Migration(
         4,
         "what began in a period is found by an index",
-        (CreateIndex(INDEX_BEGUN), CreateIndex(INDEX_PAST_BEGUN)),
+        (
+            _index("node_begun", "(n:ConsciousnessNode) ON (n.valid_at)"),
+            _index("past_begun", "(n:PastVersion) ON (n.valid_at)"),
+        ),
     ),
     Migration(
-        5, "standing instructions are found by an index", (CreateIndex(INDEX_RULE), CreateIndex(INDEX_PAST_RULE))
+        5,
+        "standing instructions are found by an index",
+        (_index("rule", "(n:ConsciousnessNode) ON (n.rule)"), _index("past_rule", "(n:PastVersion) ON (n.rule)")),
     ),
     Migration(
         6,
         "a long text is searched in passages",
         (
-            CreateIndex(INDEX_PASSAGE_MEMORY),
-            CreateIndex(INDEX_PASSAGE_HANDLE),
-            CreateIndex(FULLTEXT_PASSAGE),
+            _index("passage_memory", "(q:Passage) ON (q.memory_id)"),
+            _index("passage_handle", "(q:Passage) ON (q.handle)"),
+            Query("fulltext_passage", "CREATE FULLTEXT INDEX FOR (q:Passage) ON (q.text, q.search_text)"),
             IndexPassages(),
         ),
     ),
     Migration(
         7,
         "the changes of a run of upkeep are found by an index",
-        (CreateIndex(INDEX_CHANGE_PAGE), CreateIndex(INDEX_CHANGE_COMMAND), CreateIndex(INDEX_CHANGE_TARGET)),
+        (
+            _index("change_page", "(c:UpkeepChange) ON (c.page)"),
+            _index("change_command", "(c:UpkeepChange) ON (c.command_id)"),
+            _index("change_target", "(c:UpkeepChange) ON (c.target)"),
+        ),
     ),
     Migration(
         8,
         "the notes of streams and contexts are found by indexes",
         (
-            CreateIndex(INDEX_NOTE_ID),
-            CreateIndex(INDEX_NOTE_AT),
-            CreateIndex(INDEX_CONTEXT_MEMORY),
-            CreateIndex(INDEX_CONTEXT_COMMAND),
+            _index("stream_note_id", "(s:StreamNote) ON (s.id)"),
+            _index("stream_note_at", "(s:StreamNote) ON (s.at)"),
+            _index("context_note_memory", "(c:ContextNote) ON (c.memory_id)"),
+            _index("context_note_command", "(c:ContextNote) ON (c.command_id)"),
         ),
     ),
     Migration(
         9,
         "likeness is answered by vector sets, which need not be built at every start, and feelings by an index",
-        (MoveVectors(), CreateIndex(INDEX_EMOTIONS), CreateIndex(INDEX_PAST_EMOTIONS)),
+        (
+            MoveVectors(),
+            _index("emotions", "(n:ConsciousnessNode) ON (n.emotions)"),
+            _index("past_emotions", "(n:PastVersion) ON (n.emotions)"),
+        ),
     ),
 )
 
 
 async def migrate(graph: Graph, version: int) -> None:
-    """Migrate a graph from schema `version` to the present one; does nothing when it has that already.
-
-    Raises StoreMisfit when the graph was written by a newer release, else as `Graph.write`; the graph then has the
-    version of the last completed migration.
-    """
+    """Migrate a graph from schema `version` to the present one; does nothing when it has that already. Raises
+    StoreMisfit when the graph was written by a newer release, else as `Graph.write`; the graph then has the
+    version of the last completed migration."""
     if version > SCHEMA_VERSION:
         raise StoreMisfit(
             f"graph {graph.name} has schema version {version}, this Substrate knows {SCHEMA_VERSION}",
@@ -249,8 +223,8 @@ async def _run(graph: Graph, step: Step) -> None:
         await _move_vectors(graph)
         return
     async with indexes.index_lock(graph.connection):
-        if isinstance(step, CreateIndex):
-            await indexes.create_index(graph, step.query)
+        if isinstance(step, Query):
+            await indexes.create_index(graph, step)
         elif isinstance(step, IndexPassages):
             await _index_passages_in_use(graph)
         else:

@@ -177,20 +177,16 @@ async def untraced_records(graph: Graph, after: int, *, past: bool) -> list[Untr
 
 
 async def add_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[TracedGroup]) -> int:
-    """Add new traces to records of `ConsciousnessNode`s, one record per group; returns how many were added.
-
-    A record that changed since it was read gets none.
-    """
+    """Add new traces to records of `ConsciousnessNode`s, one record per group; returns how many were added. A
+    record that changed since it was read gets none."""
     rows = likeness.with_digests({**_key(record), **vectors} for [record], vectors in groups)
     await likeness.add(graph.connection, graph.name, likeness.vectors_of(rows), other=True)
     return await _write(graph, TRACE, target, rows)
 
 
 async def add_past_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[TracedGroup]) -> int:
-    """Add new traces to past records, one trace per group; returns how many were added.
-
-    A record that changed since it was read gets none.
-    """
+    """Add new traces to past records, one trace per group; returns how many were added. A record that changed
+    since it was read gets none."""
     rows = []
     for number, (records, vectors) in enumerate(groups):
         rows.append({"number": number, "owners": list(map(_key, records)), **vectors})

@@ -96,19 +96,16 @@ async def read_stamp(graph: Graph) -> Stamp | None:
     return Stamp._make(rows[0]) if rows else None
 
 
-class Told(NamedTuple):
-    """What a graph told of itself when it was looked at; what it did not tell has to be asked.
-
-    `is_ready`: its indexes are operational. `is_whole`: its vector sets, where they were thought to be, lack
-    nothing.
-    """
+class GraphReport(NamedTuple):
+    """What a graph told of itself when it was looked at; what it did not tell has to be asked. `is_ready`: its
+    indexes are operational. `is_whole`: its vector sets, where they were thought to be, lack nothing."""
 
     stamp: Stamp | None
     is_ready: bool = False
     is_whole: bool = False
 
 
-async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> Told:
+async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> GraphReport:
     """Ask in one round trip for what is usually needed to open a graph. `is_first`: more on the first look."""
     queries = (cypher.READ_STAMP, cypher.UNREADY, filling.MOST_VECTORS) if is_first else (cypher.READ_STAMP,)
     sets = sets_of(graph.connection, graph.name) if dimension else None
@@ -116,15 +113,15 @@ async def _look_at(graph: Graph, dimension: int, *, is_first: bool) -> Told:
     commands += sets.inquiries() if sets is not None else []
     stamps, *told = await graph.connection.read_together("read_stamp", commands)
     if isinstance(stamps, Exception):
-        return Told(None if isinstance(stamps, GraphMissing) else await read_stamp(graph))
+        return GraphReport(None if isinstance(stamps, GraphMissing) else await read_stamp(graph))
     stamp = Stamp._make(stamps[1][0]) if stamps[1] else None
     if any(isinstance(reply, Exception) for reply in told):
-        return Told(stamp)
+        return GraphReport(stamp)
     states = read_states(told[-3 * len(Role) :]) if sets is not None else []
     if not is_first:
-        return Told(stamp, is_whole=all(state.is_whole for state in states))
+        return GraphReport(stamp, is_whole=all(state.is_whole for state in states))
     building, counts = told[:2]
-    return Told(stamp, not building[1], sets is None or filling.have_all(states, counts, dimension))
+    return GraphReport(stamp, not building[1], sets is None or filling.have_all(states, counts, dimension))
 
 
 def note_adapter(connection: Connection, name: str, stamp: Stamp) -> None:
@@ -177,10 +174,8 @@ class Graphs:
         return self.is_open(name) or await self.open(name) is not None
 
     async def open_existing(self, names: Sequence[str]) -> dict[str, Stamp]:
-        """The stamps, as they are now, of those of the graphs that exist. Raises as `open` does.
-
-        Those that did not exist when they were opened before are first looked for by name, all at once.
-        """
+        """The stamps, as they are now, of those of the graphs that exist. Raises as `open` does. Those that did
+        not exist when they were opened before are first looked for by name, all at once."""
         before = [name for name in names if name in self._absent]
         others = [name for name in names if name not in self._absent]
         appeared, opened = await together(self._open_appeared(before), self._open_each(others))
@@ -203,11 +198,9 @@ class Graphs:
             return sum(map(int, [await self.connection.command("EXISTS", name) for name in names]))
 
     async def open(self, name: str) -> Stamp | None:
-        """Prepare a graph for reading; its stamp as it is now, or None when it does not exist.
-
-        Migrates a graph of an older release. Raises StoreMisfit when the graph has other embeddings, or the schema
-        of a newer release.
-        """
+        """Prepare a graph for reading; its stamp as it is now, or None when it does not exist. Migrates a graph of
+        an older release. Raises StoreMisfit when the graph has other embeddings, or the schema of a newer
+        release."""
         graph, place = Graph(self.connection, name), self.connection.vectors.of(name)
         told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
         stamp = told.stamp
@@ -222,7 +215,7 @@ class Graphs:
             async with migrating:
                 await migrations.migrate(graph, stamp.schema_version)
             stamp = await read_stamp(graph) or stamp
-            told = Told(stamp)
+            told = GraphReport(stamp)
         generation = self._generation(name, stamp)
         self.connection.vectors.use(name, generation=generation)
         note_adapter(self.connection, name, stamp)
@@ -241,9 +234,7 @@ class Graphs:
 
     async def _see_to_sets(self, graph: Graph, *, is_first: bool, is_whole: bool) -> None:
         """Have the vector sets of a graph filled if they lack vectors: small ones at once, else in the background.
-
-        Until then all its vectors are compared. `is_whole`: it is known already that they lack none.
-        """
+        Until then all its vectors are compared. `is_whole`: it is known already that they lack none."""
         if not self.dimension or graph.name in self._filling:
             return
         if not is_whole and is_first:
@@ -355,10 +346,8 @@ class Graphs:
         await indexing.wait_operational(Graph(self.connection, name))
 
     async def unready(self, name: str) -> list[str]:
-        """Return the labels with an index or constraint that is not operational yet.
-
-        Once the answer was empty, it stays so without a query.
-        """
+        """Return the labels with an index or constraint that is not operational yet. Once the answer was empty, it
+        stays so without a query."""
         if (name, self.connection.vectors.of(name).generation) in self._operational:
             return []
         waiting = await indexing.unready(Graph(self.connection, name))
@@ -395,8 +384,7 @@ class Graphs:
                 remedy="Run `substrate reembed`: it resumes, and ends when every record has its new embedding.",
             )
         raise StoreMisfit(
-            f"{written}, {configured}",
-            remedy="Run `substrate reembed`, or set SUBSTRATE_EMBEDDING to the former.",
+            f"{written}, {configured}", remedy="Run `substrate reembed`, or set SUBSTRATE_EMBEDDING to the former."
         )
 
 

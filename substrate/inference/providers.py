@@ -26,10 +26,8 @@ def describe_failure(error: Exception) -> str:
 
 
 def openai_key(key: SecretStr | None, *, model: str, alternative: str) -> str:
-    """Return the key for a `model` (`embedding`, `language`). Raises InvalidRequest without one.
-
-    `alternative` is the setting that needs no key.
-    """
+    """Return the key for a `model` (`embedding`, `language`). Raises InvalidRequest without one. `alternative` is
+    the setting that needs no key."""
     if key is None:
         raise InvalidRequest(
             f"the OpenAI {model} model needs a key",
@@ -45,10 +43,8 @@ def openai_provider(address: str) -> str:
 
 
 class ClassPath(NamedTuple):
-    """A class of another package that a setting names as `package.module:Class`.
-
-    `purpose` and `kind` describe the class in messages (`language model`); `setting` is where it is named.
-    """
+    """A class of another package that a setting names as `package.module:Class`. `purpose` and `kind` describe the
+    class in messages (`language model`); `setting` is where it is named."""
 
     path: str
     purpose: str

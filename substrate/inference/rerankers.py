@@ -23,10 +23,8 @@ ONNX: Final = "onnx:"
 
 
 class Reranker:
-    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute.
-
-    `name` is what answers and errors show: a class path, or `onnx:` and the last part of a directory.
-    """
+    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute. `name` is what
+    answers and errors show: a class path, or `onnx:` and the last part of a directory."""
 
     def __init__(self, name: str, port: BaseNodePostprocessor, seconds: float = SECONDS) -> None:
         self.name = name
@@ -56,12 +54,9 @@ class Reranker:
 
 
 def open_reranker(setting: str | None) -> Reranker | None:
-    """Open the cross-encoder in `onnx:DIRECTORY`, or the class at `package.module:Class`, with no arguments.
-
-    None without a setting.
-    Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, or the directory holds no
-    cross-encoder; Fault when the class cannot be built.
-    """
+    """Open the cross-encoder in `onnx:DIRECTORY`, or the class at `package.module:Class`, with no arguments. None
+    without a setting. Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, or the
+    directory holds no cross-encoder; Fault when the class cannot be built."""
     if setting is None:
         return None
     if setting.startswith(ONNX):

@@ -74,9 +74,7 @@ class LanguageSection(BaseModel):
 
 class Words(LanguageSection):
     """`begins`: words are searched by their beginnings. `stemmer`: none for a language without inflected words.
-
-    `small_talk`: words of any conversation. `negations`: as they stand among the words of a text.
-    """
+    `small_talk`: words of any conversation. `negations`: as they stand among the words of a text."""
 
     stop_words: WordSet
     begins: bool
@@ -86,10 +84,8 @@ class Words(LanguageSection):
 
 
 class Kinds(LanguageSection):
-    """What a question asks for, and what a text gives, by kind.
-
-    `attributes`: words of which one answers a question for another.
-    """
+    """What a question asks for, and what a text gives, by kind. `attributes`: words of which one answers a
+    question for another."""
 
     attributes: list[str] = []
     asked: Lists
@@ -113,10 +109,8 @@ class Times(LanguageSection):
 
 
 class Telling(LanguageSection):
-    """How a text tells what its speaker feels, wants and does.
-
-    `phrases`: by kind and value. `silence`: phrases of what tells nothing.
-    """
+    """How a text tells what its speaker feels, wants and does. `phrases`: by kind and value. `silence`: phrases of
+    what tells nothing."""
 
     not_within: WordSet
     numbers: WordSet
@@ -193,10 +187,8 @@ class LanguageFileError(ValueError):
 
 
 class AskedLanguage(LanguageSection):
-    """A language in which a question may be asked.
-
-    `asking`: the patterns by which it is read, by name; `patterns`: others, which a language may do without.
-    """
+    """A language in which a question may be asked. `asking`: the patterns by which it is read, by name;
+    `patterns`: others, which a language may do without."""
 
     code: str
     words: Words

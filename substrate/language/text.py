@@ -102,10 +102,8 @@ def has_unspaced(text: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in normal form, in order; of a run without blanks its pairs of characters.
-
-    Each emoji is a word.
-    """
+    """The words of a text in normal form, in order; of a run without blanks its pairs of characters. Each emoji is
+    a word."""
     return _find_words(text, ends=False)
 
 
@@ -125,10 +123,8 @@ def flat_texts(texts: Sequence[str]) -> list[str]:
 
 
 def indexed_words(text: str) -> list[str]:
-    """The words by which a text is found: the last character of each run stands by itself too.
-
-    So each character of a run begins a word, and one character alone can be searched as a beginning.
-    """
+    """The words by which a text is found: the last character of each run stands by itself too. So each character
+    of a run begins a word, and one character alone can be searched as a beginning."""
     return _find_words(text, ends=True)
 
 
@@ -181,10 +177,8 @@ def likeliest[L: AskedLanguage](
 
 
 def any_of(phrases: Iterable[str], more: str | None = None) -> str:
-    """The pattern for any of some phrases, as whole words, or for what the pattern `more` finds.
-
-    `..` in a phrase is one to four words.
-    """
+    """The pattern for any of some phrases, as whole words, or for what the pattern `more` finds. `..` in a phrase
+    is one to four words."""
     alternatives: list[str] = []
     for phrase in phrases:
         escaped = r"\s+".join(map(re.escape, phrase.split()))
@@ -212,11 +206,9 @@ def language_of(text: str) -> Language:
 
 
 def query_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """Return the distinct words of a query without the stop words of its language, in order.
-
-    At most `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are
-    left (001, sanitizeFtsQuery).
-    """
+    """Return the distinct words of a query without the stop words of its language, in order. At most
+    `MAX_QUERY_WORDS`, the longest. Joined by `|` they are a safe full-text query: only word characters are left
+    (001, sanitizeFtsQuery)."""
     silent = stop_words(language)
     distinct = list(dict.fromkeys(word for word in words(text) if word not in silent and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
@@ -232,10 +224,8 @@ def _letters(word: str) -> int:
 
 def search_form(word: str, language: str) -> str:
     """How the full-text index is asked for a word: by itself or, in a language of many forms, by their beginning.
-
     The beginning ("wohnung*") is the stem, where that has `LEAST_BEGINNING` letters. A single character of a
-    script without blanks is the beginning of a pair.
-    """
+    script without blanks is the beginning of a pair."""
     if len(word) == 1 and is_unspaced(word):
         return f"{word}*"
     if not AskedLanguage.of(language).words.begins:

@@ -111,11 +111,9 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def open_mark(number: int) -> str:
-    """The attribute of a vector of the present, on which a search filters; one of the past has none.
-
-    `number`, which is above 0, differs each time that a vector is marked: who takes a mark away names it, and so
-    takes away none that another writer set meanwhile.
-    """
+    """The attribute of a vector of the present, on which a search filters; one of the past has none. `number`,
+    which is above 0, differs each time that a vector is marked: who takes a mark away names it, and so takes away
+    none that another writer set meanwhile."""
     return f'{{"open":{number}}}'
 
 

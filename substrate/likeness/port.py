@@ -35,11 +35,11 @@ async def nearest(connection: Connection, graph: str, search: Search) -> list[Ne
         return []
     sets = sets_of(connection, graph)
     if sets is None:
-        return await VectorIndex(connection, graph).nearest(search)
+        return await _read_nearest(connection, graph, search, _BY_INDEX)
     partial = connection.vectors.of(graph).partial
     if not partial and (found := await sets.nearest(search)):
         return found
-    found = await ExactScan(connection, graph).nearest(search)
+    found = await _read_nearest(connection, graph, search, _BY_SCAN)
     if found and not partial:
         connection.missing(graph)  # so the graph is opened anew, and a lost set is filled again
     return found
@@ -77,10 +77,8 @@ async def add(
     *,
     other: bool = False,
 ) -> None:
-    """Keep vectors, before their records are written; with `other` in the generation that is not in use.
-
-    An index needs nothing. Raises as `Connection.write` does.
-    """
+    """Keep vectors, before their records are written; with `other` in the generation that is not in use. An index
+    needs nothing. Raises as `Connection.write` does."""
     sets = sets_of(connection, graph)
     if sets is None or not vectors:
         return
@@ -155,8 +153,7 @@ _NEAREST: Final = (
 _ROW: Final = "RETURN s.id, coalesce(t.digest, ''), score ORDER BY score LIMIT $k"
 
 NEAREST_OPEN: Final = Query(
-    "nearest_open",
-    f"{_NEAREST.format('Trace')} MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) {_ROW}",
+    "nearest_open", f"{_NEAREST.format('Trace')} MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) {_ROW}"
 )
 NEAREST: Final = Query(
     "nearest",
@@ -170,17 +167,6 @@ NEAREST_PASSAGES: Final = Query(
     f"{_NEAREST.format('PassageTrace')} MATCH (q:Passage)-[:HAS_TRACE]->(t) "
     "RETURN q.memory_id, q.handle, score ORDER BY score LIMIT $k",
 )
-
-
-class VectorIndex(NamedTuple):
-    """The vector indexes of a graph."""
-
-    connection: Connection
-    graph: str
-
-    async def nearest(self, search: Search) -> list[Near]:
-        """The nearest vectors, nearest first. Raises as `Connection.read` does."""
-        return await _read_nearest(self, search, NEAREST_OPEN if search.open_only else NEAREST, NEAREST_PASSAGES)
 
 
 _DISTANCE: Final = (
@@ -207,21 +193,22 @@ SCAN_PASSAGES: Final = Query(
 )
 
 
-class ExactScan(NamedTuple):
-    """All vectors of a graph, one by one: about a millisecond for a thousand."""
+class _Queries(NamedTuple):
+    """What finds the nearest vectors of the graph itself: those of the present, of all memories, of passages."""
 
-    connection: Connection
-    graph: str
-
-    async def nearest(self, search: Search) -> list[Near]:
-        """The nearest vectors, nearest first. Raises as `Connection.read` does."""
-        return await _read_nearest(self, search, SCAN_OPEN if search.open_only else SCAN_ALL, SCAN_PASSAGES)
+    present: Query
+    memories: Query
+    passages: Query
 
 
-async def _read_nearest(
-    place: VectorIndex | ExactScan, search: Search, memories: Query, passages: Query
-) -> list[Near]:
-    query = memories if search.role is Role.MEMORIES else passages
+_BY_INDEX: Final = _Queries(NEAREST_OPEN, NEAREST, NEAREST_PASSAGES)
+_BY_SCAN: Final = _Queries(SCAN_OPEN, SCAN_ALL, SCAN_PASSAGES)
+"""All vectors of a graph, one by one: about a millisecond for a thousand."""
+
+
+async def _read_nearest(connection: Connection, graph: str, search: Search, queries: _Queries) -> list[Near]:
+    memories = queries.present if search.open_only else queries.memories
+    query = memories if search.role is Role.MEMORIES else queries.passages
     header = parameters({"k": search.k, "embedding": list(map(float, search.embedding))})
-    rows = await place.connection.read(place.graph, query, header)
-    return [Near(str(row[0]), str(row[1]), float(row[2])) for row in rows]
+    rows = await connection.read(graph, query, header)
+    return [Near(str(owner), str(key), float(distance)) for owner, key, distance in rows]

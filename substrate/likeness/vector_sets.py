@@ -75,10 +75,8 @@ class VectorSets(NamedTuple):
         return set_name(self.graph, role, 1 - self.generation if other else self.generation)
 
     async def nearest(self, search: Search) -> list[Near]:
-        """The nearest vectors, nearest first; none where the set is missing or cannot be used.
-
-        `NOTHREAD`: a search takes less time than to start a thread.
-        """
+        """The nearest vectors, nearest first; none where the set is missing or cannot be used. `NOTHREAD`: a
+        search takes less time than to start a thread."""
         count = search.k + 1  # `WHOLE` may be among them
         try:
             explored = max(EXPLORED_AT_LEAST, count, min(EXPLORED_AT_MOST, search.held // HELD_FOR_EACH_EXPLORED))
@@ -109,11 +107,8 @@ class VectorSets(NamedTuple):
 
     async def are_whole(self) -> bool:
         """True when each set has had every vector of its role, and none was lost since."""
-        return all(state.is_whole for state in await self.states())
-
-    async def states(self) -> list[SetState]:
-        """What the set of each role tells of itself."""
-        return read_states(await self.connection.read_together("VISMEMBER", self.inquiries()))
+        told = await self.connection.read_together("VISMEMBER", self.inquiries())
+        return all(state.is_whole for state in read_states(told))
 
     def inquiries(self) -> list[Command]:
         """The commands that ask the set of each role for its state; `read_states` reads their replies."""
@@ -139,16 +134,13 @@ class VectorSets(NamedTuple):
 
     async def names_of(self, key: str, owner: str) -> list[str]:
         """The names of the vectors of an owner in a set; none where there is no such set."""
-        first, last = f"[{owner}{SEPARATOR}", f"({owner}{AFTER_SEPARATOR}"
-        try:
-            return list(await self.connection.search_vectors("VRANGE", key, first, last))
-        except Fault:
-            return []
+        return await self.page(key, f"[{owner}{SEPARATOR}", f"({owner}{AFTER_SEPARATOR}")
 
-    async def page(self, key: str, start: str, most: int) -> list[str]:
-        """The next names of a set in their order, from `start` on as `VRANGE` has it; none for an unusable set."""
+    async def page(self, key: str, start: str, *end: str | int) -> list[str]:
+        """The names of a set in their order, from `start` to an `end` as `VRANGE` has them, and at most this many;
+        none for an unusable set."""
         try:
-            return list(await self.connection.search_vectors("VRANGE", key, start, "+", most))
+            return list(await self.connection.search_vectors("VRANGE", key, start, *end))
         except Fault:
             return []
 
@@ -178,11 +170,9 @@ def read_states(replies: Sequence[Any]) -> list[SetState]:
 
 
 def additions(key: str, vector: Vector) -> tuple[Command, ...]:
-    """The commands that keep a vector, and mark it if it is of the present; they never take a mark away.
-
-    `VADD` marks a new vector at once. The mark that it gives to one that is there already is not written to the
-    log, and so gone with the engine: it is set once more.
-    """
+    """The commands that keep a vector, and mark it if it is of the present; they never take a mark away. `VADD`
+    marks a new vector at once. The mark that it gives to one that is there already is not written to the log, and
+    so gone with the engine: it is set once more."""
     mark = open_mark(secrets.randbits(_MARK_BITS) + 1) if vector.is_open else ""
     marking = (("VSETATTR", key, vector.name, mark),) if mark else ()
     if not len(vector.embedding):

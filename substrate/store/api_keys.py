@@ -49,10 +49,8 @@ _SWAP: Final = (
 async def change(
     connection: Connection, key_id: str, revise: Callable[[KeyRecord], KeyRecord]
 ) -> KeyRecord | None:
-    """Replace the key by `revise(key)` and return the new key; None when there is no key with this id.
-
-    A compare-and-set: `revise` is called again when another process changed the key meanwhile.
-    """
+    """Replace the key by `revise(key)` and return the new key; None when there is no key with this id. A
+    compare-and-set: `revise` is called again when another process changed the key meanwhile."""
     while (text := await connection.command("HGET", KEYS, key_id)) is not None:
         changed = revise(KeyRecord.model_validate_json(text))
         if await connection.command("EVAL", _SWAP, 1, KEYS, key_id, text, changed.model_dump_json()):

@@ -104,10 +104,8 @@ _PAST_LINKS: Final = Query(
 
 
 class StoredNode(NamedTuple):
-    """A node of a page, with the number of its past records, links and past links.
-
-    `properties` is None for a node that is read together with its memory.
-    """
+    """A node of a page, with the number of its past records, links and past links. `properties` is None for a node
+    that is read together with its memory."""
 
     internal_id: int
     labels: Sequence[str]
@@ -197,10 +195,8 @@ async def read_page(graph: Graph, after: int, kept: Iterable[Kept]) -> list[Stor
 
 
 async def read_tags(graph: Graph, first: int, beyond: int) -> dict[int, dict[str, Any]]:
-    """Read the tags of the memories with internal ids in `[first, beyond)`.
-
-    Returns, by memory and by tag name, the properties of the link to the tag.
-    """
+    """Read the tags of the memories with internal ids in `[first, beyond)`. Returns, by memory and by tag name,
+    the properties of the link to the tag."""
     tags: dict[int, dict[str, Any]] = {}
     for memory, name, properties in await graph.read_typed(_TAGS, first=first, beyond=beyond):
         tags.setdefault(memory, {})[name] = properties
@@ -359,10 +355,8 @@ _PUT_PAST_LINKS: Final = Query("put_past_links", _link("PAST_LINK"))
 
 
 class RowKind(StrEnum):
-    """The kinds of rows of memories and links, in the order in which an import must write them.
-
-    Before them it writes nodes without links: their kind is their label.
-    """
+    """The kinds of rows of memories and links, in the order in which an import must write them. Before them it
+    writes nodes without links: their kind is their label."""
 
     TAG = "tag"
     MEMORY = "memory"

@@ -11,11 +11,8 @@ from substrate.bitemporal import Record
 
 
 class RecordSelection(NamedTuple):
-    """Which records of a memory to read, beside the one that it carries.
-
-    `every`: all records. Otherwise: the open records if the carried one begins after `since`; all records if none
-    is open, unless `since` is END_OF_TIME.
-    """
+    """Which records of a memory to read, beside the one that it carries. `every`: all records. Otherwise: the open
+    records if the carried one begins after `since`; all records if none is open, unless `since` is END_OF_TIME."""
 
     since: Instant
     every: bool = False

@@ -86,10 +86,8 @@ IDS_OF: Final = Query(
 
 
 class MadeTag(NamedTuple):
-    """A made tag. `name`: of its node, `#given` or `~stems`; `shown`: as a reader sees it.
-
-    `memories`: how many have it, given or made.
-    """
+    """A made tag. `name`: of its node, `#given` or `~stems`; `shown`: as a reader sees it. `memories`: how many
+    have it, given or made."""
 
     name: str
     shown: str

@@ -76,8 +76,7 @@ LINK_AUTHORS_OF_EPISODE: Final = Query(
 """The greatest internal id of a page, and the authors of its links from the episodes, empty for none."""
 
 LINKS_OF: Final = Query(
-    "erase_links_of",
-    f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
+    "erase_links_of", f"{THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id"
 )
 """Ids of the next links: their receipts are erased before the links."""
 
@@ -142,8 +141,7 @@ ERASE_BARE_TAGS: Final = Query(
 )
 
 OF_EPISODE: Final = Query(
-    "erase_of_episode",
-    "MATCH (n:ConsciousnessNode) WHERE n.episode_id = $episode WITH n LIMIT $rows RETURN n.id",
+    "erase_of_episode", "MATCH (n:ConsciousnessNode) WHERE n.episode_id = $episode WITH n LIMIT $rows RETURN n.id"
 )
 
 REST_OF_EPISODE: Final = Query(
@@ -240,10 +238,8 @@ async def read_newest_texts(graph: Graph) -> list[tuple[str, str]]:
 
 
 async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> set[str | None]:
-    """Return the authors of all records of a memory or an episode, past ones too; None for those without one.
-
-    Of an episode also those of its links: anybody may name it in a memory, and they go with it.
-    """
+    """Return the authors of all records of a memory or an episode, past ones too; None for those without one. Of
+    an episode also those of its links: anybody may name it in a memory, and they go with it."""
     query = AUTHORS_OF_EPISODE if of_episode else AUTHORS
     found = {author for [author] in await graph.read(query, ids=[target_id])}
     after: int | None = -1 if of_episode else None
@@ -257,10 +253,8 @@ async def authors(graph: Graph, target_id: str, *, of_episode: bool = False) -> 
 
 async def erase_memories(graph: Graph, ids: Sequence[str], kept: Sequence[Kept]) -> Counter[str]:
     """Erase memories with their records, traces and links, and from all `kept`; returns the number of each kind.
-
     Generalisations of them go before them, since they hold their words, and so do statements that contest them,
-    since they hold their names. A repeated call finishes an interrupted one.
-    """
+    since they hold their names. A repeated call finishes an interrupted one."""
     removed = await _erase_statements_on(graph, ids, kept)
     generalisations: list[str] = []  # those of a generalisation stand before it
     below = list(ids)
@@ -364,11 +358,9 @@ async def episode_memories(graph: Graph, episode_id: str) -> list[str]:
 
 
 async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
-    """Erase the links of an episode between memories that other episodes have too.
-
-    Returns the numbers of erased things by kind, and the ids of the memories that only this episode has.
-    `ingestion` is the id of the command that ingested the episode.
-    """
+    """Erase the links of an episode between memories that other episodes have too. Returns the numbers of erased
+    things by kind, and the ids of the memories that only this episode has. `ingestion` is the id of the command
+    that ingested the episode."""
     removed: Counter[str] = Counter()
     orphans: list[str] = []
     after = -1
@@ -389,10 +381,8 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
 
 
 async def erase_names_of_nothing(graph: Graph, kept: Sequence[Kept]) -> Counter[str]:
-    """Erase the memories that were only made of names in erased texts; returns the number of each kind.
-
-    A repeated call finishes an interrupted one.
-    """
+    """Erase the memories that were only made of names in erased texts; returns the number of each kind. A repeated
+    call finishes an interrupted one."""
     unnamed: list[str] = []
     after = -1
     while page := await graph.read(NAMES_OF_NOTHING, rows=PAST_RECORDS_A_PAGE, after=after):
@@ -507,10 +497,8 @@ def _without_targets(notes: Mapping[str, ErasureNote]) -> list[Command]:
 
 
 async def delete_noted_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
-    """Delete a graph, and the targets of its notes in the same transaction.
-
-    So a process that finishes the erasure later never deletes a newer graph of the same name.
-    """
+    """Delete a graph, and the targets of its notes in the same transaction. So a process that finishes the erasure
+    later never deletes a newer graph of the same name."""
     await graph.connection.command("INCR", DELETIONS)
     while True:
         async with graph.connection.watched([UNFINISHED]) as unchanged:
@@ -526,11 +514,9 @@ async def delete_noted_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> 
 
 
 async def finish(connection: Connection, name: str, note: ErasureNote, *, log_rewritten: bool, late: bool) -> None:
-    """Mark an erasure as finished and remove its note.
-
-    `late` is True when another process began it. The sender of the command may then send it again under another
-    id, so the mark is also written under the digest of the target.
-    """
+    """Mark an erasure as finished and remove its note. `late` is True when another process began it. The sender of
+    the command may then send it again under another id, so the mark is also written under the digest of the
+    target."""
     mark = format_mark(ErasureMark(note.at, log_rewritten))
     by_target: list[Command] = [("HSET", MARKS, note.digest, mark)] if late else []
     await connection.transaction(("HSET", MARKS, name, mark), *by_target, ("HDEL", UNFINISHED, name))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
 from schemas.memory import ConsciousnessRelationship
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import degree_now, link_columns, told, visible
+from substrate.cypher.fragments import degree_now, is_told, link_columns, visible
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
@@ -31,7 +31,8 @@ _COLUMNS: Final = tuple(
 
 def _felt_lately(label: str) -> str:
     return (
-        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m WHERE {visible('m')} AND {told('m')} "
+        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m "
+        f"WHERE {visible('m')} AND {is_told('m')} "
         "AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open) "
         f"WITH m ORDER BY m.valid_at DESC, m.id, m.version LIMIT {MOST} "
     )
@@ -75,10 +76,8 @@ async def read_links_on_mind(
 
 
 class FeltMemory(NamedTuple):
-    """What a memory says of its citizen's state. `emotions` by normal name; `work`: the resolution state.
-
-    `unset`: the fields that its writer left out.
-    """
+    """What a memory says of its citizen's state. `emotions` by normal name; `work`: the resolution state. `unset`:
+    the fields that its writer left out."""
 
     memory_id: str
     valid_at: Instant
@@ -100,12 +99,9 @@ async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory
 
 
 def _newest_first(rows: Sequence[Row]) -> list[FeltMemory]:
-    memories = [_felt_memory(*row) for row in rows]
+    memories: list[FeltMemory] = []
+    for memory_id, valid_at, emotions, energy, goal, work, speaker, unset in rows:
+        felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
+        left_out = frozenset((unset or "").split(","))
+        memories.append(FeltMemory(memory_id, valid_at, felt, float(energy), goal, work, speaker, left_out))
     return sorted(memories, key=lambda memory: (-memory.valid_at, memory.memory_id))[:MOST]
-
-
-def _felt_memory(memory_id: str, valid_at: Instant, emotions: str | None, energy: Any, *rest: Any) -> FeltMemory:
-    goal, work, speaker, unset = rest
-    felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
-    left_out = frozenset((unset or "").split(","))
-    return FeltMemory(memory_id, valid_at, felt, float(energy), goal, work, speaker, left_out)

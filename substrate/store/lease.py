@@ -13,7 +13,7 @@ graphs, so it reveals no citizen, and forgets them after a day.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -78,7 +78,7 @@ class LeaseState(NamedTuple):
         return self.left_s > 0
 
 
-class Taken(NamedTuple):
+class LeaseAttempt(NamedTuple):
     """The answer to an attempt: `fence` is that of the present holder, `says` what that one says of itself."""
 
     ok: bool
@@ -88,9 +88,7 @@ class Taken(NamedTuple):
 
 class Holder(NamedTuple):
     """One that may hold the lease: a name that no other has, and what people read of it, such as `serve, pid 7`.
-
-    `seconds`: after that time without a renewal the lease is free. An `urgent` holder asks another to give way.
-    """
+    `seconds`: after that time without a renewal the lease is free. An `urgent` holder asks another to give way."""
 
     name: str
     says: str
@@ -98,7 +96,7 @@ class Holder(NamedTuple):
     urgent: bool = False
 
 
-class Held:
+class HeldLease:
     """A lease that this process holds. `lost`: another may have it now. `wanted`: another asks for it."""
 
     def __init__(self, connection: Connection, holder: Holder, fence: int) -> None:
@@ -128,12 +126,12 @@ def _monotonic() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def take(connection: Connection, holder: Holder) -> Taken:
+async def take(connection: Connection, holder: Holder) -> LeaseAttempt:
     """Take the lease when it is free, has expired, or is this holder's own. Raises Unavailable."""
     milliseconds = int(holder.seconds * 1000)
     words = (holder.name, milliseconds, holder.says, int(holder.urgent), milliseconds)
     ok, fence, says = await connection.command("EVAL", _TAKE, 1, LEASE, *words)
-    return Taken(bool(ok), int(fence), str(says))
+    return LeaseAttempt(bool(ok), int(fence), str(says))
 
 
 async def renew(connection: Connection, holder: Holder, fence: int) -> int:
@@ -154,7 +152,7 @@ async def read(connection: Connection) -> LeaseState:
 
 
 @asynccontextmanager
-async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -> AsyncIterator[Held]:
+async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -> AsyncIterator[HeldLease]:
     """Hold the lease within the context, and renew it meanwhile. Raises Conflict, which names the present holder,
     when it is not free within `wait_s` seconds."""
     give_up = _monotonic() + wait_s
@@ -166,7 +164,7 @@ async def hold(connection: Connection, holder: Holder, *, wait_s: float = 0.0) -
                 f"{holder.seconds:.0f} seconds.",
             )
         await asyncio.sleep(POLL_S)
-    held = Held(connection, holder, taken.fence)
+    held = HeldLease(connection, holder, taken.fence)
     renewing = asyncio.create_task(held.keep())
     try:
         yield held
@@ -216,14 +214,9 @@ async def note_requests(connection: Connection, graphs: Iterable[str]) -> None:
 async def last_requests(connection: Connection, since: Instant) -> dict[str, Instant]:
     """By digest: the last request to each graph, of those since then."""
     pairs: Any = await connection.command("ZRANGE", REQUESTS, since // 1000, "+inf", "BYSCORE", "WITHSCORES")
-    return {str(name): int(float(at)) * 1000 for name, at in _pairs(pairs)}
-
-
-def _pairs(reply: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """The members with their scores: the client returns pairs, or one flat list."""
-    if reply and not isinstance(reply[0], (tuple, list)):
-        return list(zip(reply[::2], reply[1::2], strict=True))
-    return reply
+    if pairs and not isinstance(pairs[0], (tuple, list)):  # the client returns pairs, or one flat list
+        pairs = zip(pairs[::2], pairs[1::2], strict=True)
+    return {str(name): int(float(at)) * 1000 for name, at in pairs}
 
 
 async def read_own(graph: Graph) -> StoredOwn:

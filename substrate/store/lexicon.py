@@ -12,7 +12,7 @@ from schemas.memory import GENERALISED_KEY
 from substrate.connection.kept import WORDS, GraphState, Reads
 from substrate.connection.pool import Row
 from substrate.connection.together import together
-from substrate.cypher.fragments import ALONE, SEEN, each_alone, is_statement, told
+from substrate.cypher.fragments import ALONE, SEEN, each_alone, is_statement, is_told
 from substrate.cypher.query import Query
 from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import is_made
@@ -49,7 +49,7 @@ def _count_word(label: str, kind: str) -> str:
     return (
         "CALL { WITH word "
         f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node WITH node LIMIT {DOCUMENT_CAP} "
-        f"RETURN count(CASE WHEN {told('node')} AND {is_statement('node')} THEN 1 END) AS found, "
+        f"RETURN count(CASE WHEN {is_told('node')} AND {is_statement('node')} THEN 1 END) AS found, "
         "count(node) AS looked_at } "
         f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
         "null AS node_type, null AS unset, looked_at AS via "
@@ -79,10 +79,7 @@ def _look_up_alone(label: str, kind: str) -> str:
     return f"{words} UNION ALL {each_alone('sounds', 'sound', _find_names(label))}"
 
 
-_NOW: Final = Query(
-    "lexicon_now",
-    f"{_STATE} UNION ALL {_SIZES} {_look_up('ConsciousnessNode', 'word')}",
-)
+_NOW: Final = Query("lexicon_now", f"{_STATE} UNION ALL {_SIZES} {_look_up('ConsciousnessNode', 'word')}")
 _THEN: Final = Query("lexicon_then", f"{_NOW.body} {_look_up('PastVersion', 'past_word')}")
 _NOW_ALONE: Final = Query("lexicon_now_alone", _look_up_alone("ConsciousnessNode", "word"))
 _THEN_ALONE: Final = Query(
@@ -102,10 +99,8 @@ class NamedMemory(NamedTuple):
 
 
 class LexiconRows(NamedTuple):
-    """The answer of a graph. `records` and `past_records`: how many hold each word, up to `DOCUMENT_CAP`.
-
-    A memory may have many past records, and one memory may be named twice.
-    """
+    """The answer of a graph. `records` and `past_records`: how many hold each word, up to `DOCUMENT_CAP`. A memory
+    may have many past records, and one memory may be named twice."""
 
     memories: int
     traces: int
@@ -122,10 +117,8 @@ _KEPT_BYTES: Final = 300
 
 
 class _Answer(NamedTuple):
-    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found.
-
-    `cut`: the words and queries that found as much as their limit.
-    """
+    """What one query answered. `phrases`: the names that are phrases; `sounds`: those that a query found. `cut`:
+    the words and queries that found as much as their limit."""
 
     sizes: dict[str, int]
     counts: dict[str, dict[str, int]]
@@ -148,7 +141,7 @@ async def look_up(
     query of `name_queries` finds. `past`: past records are counted and searched too. `reads`: what is kept of the
     graph, for a lookup without its past."""
     if not past and reads.state is not None:
-        kept = _Kept(reads, words, phrases, name_queries)
+        kept = _KeptLookup(reads, words, phrases, name_queries)
         asked = kept.unknown()
         if kept.sizes is None or any(asked.values()):
             kept.add(await _ask(graph, asked, past=False), asked)
@@ -157,7 +150,7 @@ async def look_up(
     return _rows_of(await _ask(graph, asked, past=past))
 
 
-class _Kept:
+class _KeptLookup:
     """What is known already of a lookup, and what has to be asked."""
 
     def __init__(self, reads: Reads, words: Sequence[str], phrases: Sequence[str], sounds: Sequence[str]) -> None:

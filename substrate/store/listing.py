@@ -18,8 +18,7 @@ from substrate.store.filters import GENERALISED, UNFILTERED
 MEMORIES_A_READ: Final = 500
 
 NEXT_RANGE: Final = Query(
-    "places",
-    "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first WITH i LIMIT $rows RETURN max(id(i)), count(i)",
+    "places", "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first WITH i LIMIT $rows RETURN max(id(i)), count(i)"
 )
 """Row: the internal id of the last of the next memories, and how many there are."""
 

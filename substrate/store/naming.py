@@ -95,10 +95,8 @@ class NameUse(NamedTuple):
 
 
 async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -> list[NamedRecord]:
-    """The memories of these kinds whose name or alias holds one of the words, in normal form.
-
-    `dex*` is the beginning of a word.
-    """
+    """The memories of these kinds whose name or alias holds one of the words, in normal form. `dex*` is the
+    beginning of a word."""
     found: dict[str, NamedRecord] = {}
     for part in batched(words, WORDS_AT_ONCE):
         query = f"@entity_names:({'|'.join(part)})"

@@ -124,10 +124,8 @@ TURN_STATES: Final = Query(
 
 
 class EpisodeRow(NamedTuple):
-    """A memory of an episode as its latest record has it.
-
-    `version` counts its records, `fingerprint` is that of the command that made the first, `extra` is JSON.
-    """
+    """A memory of an episode as its latest record has it. `version` counts its records, `fingerprint` is that of
+    the command that made the first, `extra` is JSON."""
 
     episode_id: str
     id: str

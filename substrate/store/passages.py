@@ -140,7 +140,7 @@ _OWNER_THEN: Final = (
 )
 
 
-def _found(starts: Sequence[str], owner: str) -> str:
+def _found_rows(starts: Sequence[str], owner: str) -> str:
     """Rows as of `search`: hop 0, score, in place of a link's source the passages of the memory, nearest first."""
     return (
         f"CALL {{ {'UNION ALL '.join(starts)} }} {_EACH_ONCE} {owner} "
@@ -158,27 +158,24 @@ def _found(starts: Sequence[str], owner: str) -> str:
 
 
 class PassageTexts(NamedTuple):
-    """The queries for the present, or for any moment.
-
-    `nearest`: by likeness through the vector index, and by words; `scan`: likeness exactly; `worded`: by words
-    alone, for a graph without embeddings.
-    """
+    """The queries for the present, or for any moment. `nearest`: by likeness through the vector index, and by
+    words; `scan`: likeness exactly; `worded`: by words alone, for a graph without embeddings."""
 
     nearest: Query
     scan: Query
     worded: Query
 
 
-NOW: Final = PassageTexts(
-    nearest=Query("passages_now", _found((_BY_LIKENESS, _BY_WORDS_NEAR), _OWNER_NOW)),
-    scan=Query("passages_scan_now", _found((_BY_SCAN, _BY_WORDS_NEAR), _OWNER_NOW)),
-    worded=Query("passages_worded_now", _found((_BY_WORDS,), _OWNER_NOW)),
-)
-THEN: Final = PassageTexts(
-    nearest=Query("passages_then", _found((_BY_LIKENESS, _BY_WORDS_NEAR), _OWNER_THEN)),
-    scan=Query("passages_scan_then", _found((_BY_SCAN, _BY_WORDS_NEAR), _OWNER_THEN)),
-    worded=Query("passages_worded_then", _found((_BY_WORDS,), _OWNER_THEN)),
-)
+def _texts(time: str, owner: str) -> PassageTexts:
+    return PassageTexts(
+        nearest=Query(f"passages_{time}", _found_rows((_BY_LIKENESS, _BY_WORDS_NEAR), owner)),
+        scan=Query(f"passages_scan_{time}", _found_rows((_BY_SCAN, _BY_WORDS_NEAR), owner)),
+        worded=Query(f"passages_worded_{time}", _found_rows((_BY_WORDS,), owner)),
+    )
+
+
+NOW: Final = _texts("now", _OWNER_NOW)
+THEN: Final = _texts("then", _OWNER_THEN)
 
 
 class Beginning(NamedTuple):
@@ -217,10 +214,8 @@ async def stored_starts(graph: Graph, memory_id: str, digest: int) -> set[int]:
 
 
 async def add_passages(graph: Graph, memory_id: str, digest: int, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Store passages of a text, at most `PASSAGES_AT_ONCE`; those that are stored stay as they are.
-
-    Returns how many were stored: none when no record of the memory has the text any more.
-    """
+    """Store passages of a text, at most `PASSAGES_AT_ONCE`; those that are stored stay as they are. Returns how
+    many were stored: none when no record of the memory has the text any more."""
     rows = list(map(dict, rows))
     vectors = [Vector(memory_id, row["handle"], row["embedding"]) for row in rows if row["embedding"]]
     await likeness.add(graph.connection, graph.name, vectors, Role.PASSAGES)

@@ -35,8 +35,7 @@ from substrate.store.rows import LINK_PLACE, NODE_PLACE, LinkName, StoredReceipt
 from substrate.store.search import findable
 
 MEMORY: Final = Query(
-    "memory",
-    f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)}",
+    "memory", f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)}"
 )
 HISTORY: Final = Query(
     "history",
@@ -72,8 +71,7 @@ SAYING: Final = Query(
     f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.id LIMIT 1000",
 )
 RECEIPTS: Final = Query(
-    "receipts",
-    f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}",
+    "receipts", f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}"
 )
 SITUATION: Final = Query(
     "situation",
@@ -82,8 +80,7 @@ SITUATION: Final = Query(
     "m.changes_until LIMIT 1",
 )
 EXISTING: Final = Query(
-    "existing",
-    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint",
+    "existing", "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint"
 )
 CARRIED: Final = Query(
     "carried_as_written",
@@ -207,13 +204,9 @@ async def find_by_text(graph: Graph, keys: Sequence[int], now: Instant) -> list[
 
 async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
     """All records of the link by transaction time: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
-    if link.ends is None:
-        values: dict[str, Any] = {"id": link.id, "handle": link.handle}
-        rows = await graph.read(NAMED_LINK_HISTORY, **values)
-    else:
-        values = {"id": link.id, "source_id": link.ends[0], "target_id": link.ends[1]}
-        rows = await graph.read(LINK_HISTORY, **values)
-    return [row[:-2] for row in sorted(rows, key=lambda row: (row[-2], row[-1]))]
+    query = NAMED_LINK_HISTORY if link.ends is None else LINK_HISTORY
+    rows = await graph.read(query, **_link_values(link))
+    return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))]
 
 
 async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, StoredReceipt]:
@@ -313,10 +306,8 @@ async def read_similarities(
     graph: Graph, pairs: Sequence[Pair], reads: Reads = UNKEPT, *, beside: Iterable[Pair] = ()
 ) -> dict[Pair, float]:
     """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out.
-
     `reads`: what is kept of the graph. `beside`: pairs that another question may want: where anything has to be
-    read, some of these are read with it, which costs little more.
-    """
+    read, some of these are read with it, which costs little more."""
     known = {
         pair: cosine for pair in pairs if (cosine := reads.get(("cosine", pair[1]), about=pair[0])) is not None
     }
@@ -354,10 +345,8 @@ async def count_learned_later(graph: Graph, scope: Scope) -> int:
 
 
 async def count_nodes(graph: Graph) -> dict[str, int]:
-    """How many `nodes` it has, which the engine keeps. Raises GraphMissing as `Graph.read`.
-
-    `inferred`: changes that streams inferred; `rejected`: those of which feedback says that they are none.
-    """
+    """How many `nodes` it has, which the engine keeps. Raises GraphMissing as `Graph.read`. `inferred`: changes
+    that streams inferred; `rejected`: those of which feedback says that they are none."""
     [[nodes, inferred, ids]] = await graph.read(COUNT_NODES)
     return {"nodes": int(nodes), "inferred": int(inferred), "rejected": int(float(ids)) // 2}
 
@@ -483,10 +472,8 @@ async def read_memory(graph: Graph, memory_id: str, scope: Scope) -> RecordLooku
 
 
 async def read_link(graph: Graph, link: LinkName, scope: Scope) -> RecordLookup:
-    """Read the visible record of a link; `scope` is one moment.
-
-    The row: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`.
-    """
+    """Read the visible record of a link; `scope` is one moment. The row: the ids of both ends, `LINK_COLUMNS`,
+    `PROVENANCE`."""
     query = NAMED_LINK_SEEN if link.ends is None else LINK_SEEN
     rows = await graph.read(query, **_link_values(link), **scope.bounds())
     if not rows or not rows[0][0]:
@@ -500,10 +487,8 @@ async def read_history(graph: Graph, memory_id: str, page: HistoryQuery) -> list
 
 
 async def read_link_history(graph: Graph, link: LinkName, page: HistoryQuery) -> list[Row]:
-    """Read a page of a link's records by transaction time.
-
-    A row: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`.
-    """
+    """Read a page of a link's records by transaction time. A row: the ids of both ends, `LINK_COLUMNS`,
+    `PROVENANCE`."""
     query = NAMED_LINK_HISTORY_PAGE if link.ends is None else LINK_HISTORY_PAGE
     rows = await graph.read(query, **_link_values(link), **_page_values(page))
     return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: page.limit]]

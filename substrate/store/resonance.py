@@ -325,14 +325,8 @@ def read_resonances(
                 level_boost=_rounded(boost),
             ),
             frozenset((around or "").split("|")) - {""},
-            _triples(held),
+            tuple(starmap(Triple, dict.fromkeys(batched(held.split("|") if held else (), 3)))),
         )
-
-
-def _triples(joined: str | None) -> tuple[Triple, ...]:
-    """The links from their parts in one text: the engine gives lists of lists as text that cannot be read."""
-    parts = joined.split("|") if joined else []
-    return tuple(dict.fromkeys(Triple(*part) for part in batched(parts, 3)))
 
 
 def _rounded(value: Any) -> float:

@@ -279,12 +279,7 @@ def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
 
 def times(valid: Period, known: Period) -> dict[str, int]:
     """The four time properties of a record."""
-    return {
-        "valid_at": valid.start,
-        "invalid_at": valid.end,
-        "created_at": known.start,
-        "expired_at": known.end,
-    }
+    return {"valid_at": valid.start, "invalid_at": valid.end, "created_at": known.start, "expired_at": known.end}
 
 
 def is_made(unset: str | None) -> bool:
@@ -321,9 +316,7 @@ _COUNTED_TITLE: Final = re.compile(r"session \d+( \(\d+\))?( · |\Z)")
 
 def shown_name(memory_id: str, name: str, speaker: str | None, text: str | None) -> str:
     """The name of a memory as readers see it: of a turn its speaker and first words, such as "Ada: we moved to …".
-
-    A turn is stored under its place in the conversation, the end of its id. A name given to it later is shown.
-    """
+    A turn is stored under its place in the conversation, the end of its id. A name given to it later is shown."""
     if not speaker or not memory_id.endswith(f":{name}"):
         return name
     by = speaker.capitalize() if speaker in _ROLES else speaker

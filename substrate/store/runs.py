@@ -195,10 +195,7 @@ async def name_runs[R: (MemoryRecord, LinkRecord)](graph: Graph, records: Sequen
         return tuple(records)
     return tuple(
         record.model_copy(
-            update={
-                "run": found.get(record.command_id or ""),
-                "closed_run": found.get(record.closed_by or ""),
-            }
+            update={"run": found.get(record.command_id or ""), "closed_run": found.get(record.closed_by or "")}
         )
         for record in records
     )
@@ -211,8 +208,7 @@ async def erase_changes(graph: Graph, ids: Sequence[str]) -> None:
 
 
 QUALITY: Final = Query(
-    "quality",
-    "MATCH (q:QualitySummary) WITH q ORDER BY q.swept_at DESC LIMIT $rows RETURN q.swept_at, q.summary",
+    "quality", "MATCH (q:QualitySummary) WITH q ORDER BY q.swept_at DESC LIMIT $rows RETURN q.swept_at, q.summary"
 )
 KEEP_QUALITY: Final = Query(
     "keep_quality",

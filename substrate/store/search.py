@@ -8,7 +8,7 @@ subquery for each start costs the engine a matrix product each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from substrate.connection.kept import Record
@@ -263,12 +263,16 @@ def _pools(*labels: str) -> str:
     )
 
 
-def _begun(label: str) -> str:
+def _all_begun(labels: Iterable[str]) -> str:
     """Memories that began in one of the periods, found by the index of their times."""
-    return (
-        f"UNWIND $periods AS period MATCH (m:{label}) WHERE m.valid_at >= period[0] AND m.valid_at < period[1] "
-        f"AND {visible('m')} AND {findable('m')} WITH DISTINCT m LIMIT {MAX_BEGUN} "
-    )
+    pools: list[str] = []
+    for label in labels:
+        pools.append(
+            f"UNWIND $periods AS period MATCH (m:{label}) WHERE m.valid_at >= period[0] "
+            f"AND m.valid_at < period[1] AND {visible('m')} AND {findable('m')} "
+            f"WITH DISTINCT m LIMIT {MAX_BEGUN} RETURN m"
+        )
+    return f"CALL {{ {' UNION ALL '.join(pools)} }}"
 
 
 _BEGUN_ROW: Final = (
@@ -278,18 +282,16 @@ _BEGUN_ROW: Final = (
 
 
 def _find_begun(*labels: str) -> str:
-    pools = [f"{_begun(label)}RETURN m" for label in labels]
     return (
-        f"CALL {{ {' UNION ALL '.join(pools)} }} "
+        f"{_all_begun(labels)} "
         f"WITH m, null AS score ORDER BY m.valid_at, m.id, m.version LIMIT $limit {_BEGUN_ROW}"
     )
 
 
 def _find_begun_near(*labels: str) -> str:
     """A memory may have several traces; the nearest counts."""
-    pools = [f"{_begun(label)}RETURN m" for label in labels]
     return (
-        f"CALL {{ {' UNION ALL '.join(pools)} }} "
+        f"{_all_begun(labels)} "
         "WITH m MATCH (m)-[:HAS_TRACE]->(t) "
         "WITH m, vec.cosineDistance(t.embedding, vecf32($embedding)) AS distance "
         "WITH m, min(distance) AS score WHERE score IS NOT NULL "
@@ -377,10 +379,8 @@ THIN_NAME: Final = 2
 
 
 class FoundRow(list[Any]):
-    """A row of a query with the kept records that it was made of; `link` is None in a row of a start.
-
-    `first`: the columns before `LINK_START`.
-    """
+    """A row of a query with the kept records that it was made of; `link` is None in a row of a start. `first`: the
+    columns before `LINK_START`."""
 
     __slots__ = ("link", "memory")
 

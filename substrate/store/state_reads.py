@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import Fault, StoreTimeout
-from schemas.intention import Filters
 from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.connection.kept import GraphState
 from substrate.connection.parameters import parameters
@@ -20,6 +19,9 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import SEEN
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
+
+if TYPE_CHECKING:
+    from schemas.intention import Filters
 
 ROW_BYTES: Final = 700
 _MARK: Final = "seen"
@@ -39,7 +41,7 @@ def _row(width: int, *columns: str) -> str:
     return "RETURN " + ", ".join(f"{column} AS c{place}" for place, column in enumerate(filled))
 
 
-class _Kept[T](NamedTuple):
+class _MomentAnswer[T](NamedTuple):
     """What was answered at a moment, for that moment and later ones."""
 
     at: Instant
@@ -54,18 +56,16 @@ async def read_for_state[T](
     *,
     make: Callable[[Sequence[Row]], T],
 ) -> T:
-    """What is made of the rows of a query; `key` names the query and all of its `values` but moments.
-
-    The same value answers others too: nobody may change it. Raises GraphMissing, StoreTimeout, Unavailable, Fault.
-    """
+    """What is made of the rows of a query; `key` names the query and all of its `values` but moments. The same
+    value answers others too: nobody may change it. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
     at = values["valid_from"]
-    kept: _Kept[T] | None = None if target.past else target.reads.get(key)
+    kept: _MomentAnswer[T] | None = None if target.past else target.reads.get(key)
     if kept is not None and await holds_still(target, kept.at, at):
         return kept.value
     rows, same = await _read(target, query, values)
     value = make(rows)
     if same:
-        target.reads.keep(key, _Kept(at, value), ROW_BYTES * (1 + len(rows)))
+        target.reads.keep(key, _MomentAnswer(at, value), ROW_BYTES * (1 + len(rows)))
     return value
 
 
@@ -73,13 +73,11 @@ async def read_each_for_state(
     target: GraphTarget, kind: str, query: Query, values: Mapping[str, Any], *, ids: Sequence[str]
 ) -> dict[str, Sequence[Row]]:
     """By id, the rows of a query on the memories `$ids`, whose first column is the id; it gets those not kept.
-
-    `kind` names the query and all of its `values` but moments. Raises as `read_for_state`.
-    """
+    `kind` names the query and all of its `values` but moments. Raises as `read_for_state`."""
     at = values["valid_from"]
     found: dict[str, Sequence[Row]] = {}
     for name in () if target.past else ids:
-        kept: _Kept[Sequence[Row]] | None = target.reads.get((kind, name))
+        kept: _MomentAnswer[Sequence[Row]] | None = target.reads.get((kind, name))
         if kept is not None and await holds_still(target, kept.at, at):
             found[name] = kept.value
     lacking = [name for name in dict.fromkeys(ids) if name not in found]
@@ -91,7 +89,7 @@ async def read_each_for_state(
         by_id[row[0]].append(row)
     if same:
         for name, own in by_id.items():
-            target.reads.keep((kind, name), _Kept(at, own), ROW_BYTES * (1 + len(own)))
+            target.reads.keep((kind, name), _MomentAnswer(at, own), ROW_BYTES * (1 + len(own)))
     return {**found, **by_id}
 
 
@@ -137,11 +135,9 @@ class _Stretch(NamedTuple):
 
 
 async def read_next_change(target: GraphTarget, after: Instant) -> Instant | None:
-    """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does.
-
-    Most graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question
-    found the graph. None where the graph does not say in time. Raises Unavailable.
-    """
+    """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does. Most
+    graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question found
+    the graph. None where the graph does not say in time. Raises Unavailable."""
     state, until = target.reads.state, target.changes_until
     if state is not None and until is not None and max(until, state.clock) <= after:
         return END_OF_TIME  # what the graph does not schedule began by its clock

@@ -167,10 +167,8 @@ def record_of(properties: Mapping[str, Any]) -> Record:
 
 
 def with_versions(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The properties of a `CitizenState` with those of a record.
-
-    Older graphs stored no history of states, only `updated_at`, the time of the last change.
-    """
+    """The properties of a `CitizenState` with those of a record. Older graphs stored no history of states, only
+    `updated_at`, the time of the last change."""
     if "version" in properties:
         return properties
     updated_at = properties["updated_at"]
@@ -217,10 +215,8 @@ async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> li
 async def replace_records(
     graph: Graph, open_records: Sequence[Record], opened: Sequence[OpenedState], now: Instant
 ) -> Instant | None:
-    """Close `open_records` and open the planned records, in one statement.
-
-    Returns the transaction time; None when another writer was first and nothing was changed.
-    """
+    """Close `open_records` and open the planned records, in one statement. Returns the transaction time; None when
+    another writer was first and nothing was changed."""
     seen = open_records[-1].version if open_records else 0
     changes = [
         {"of": state.of, "change": {**state.change, **_marks(state.valid, version)}}

@@ -13,7 +13,6 @@ from weakref import WeakValueDictionary
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
@@ -45,8 +44,7 @@ DROP_NOTES_BEFORE: Final = Query(
     "MATCH (s:StreamNote) WHERE s.at < $before WITH s LIMIT $rows DELETE s RETURN count(s)",
 )
 DROP_OLDEST_NOTES: Final = Query(
-    "drop_oldest_stream_notes",
-    "MATCH (s:StreamNote) WITH s ORDER BY s.at LIMIT $rows DELETE s RETURN count(s)",
+    "drop_oldest_stream_notes", "MATCH (s:StreamNote) WITH s ORDER BY s.at LIMIT $rows DELETE s RETURN count(s)"
 )
 MOMENTS: Final = Query(
     "moments",
@@ -107,8 +105,7 @@ class StoredNote(NamedTuple):
 
 class RecordNow(NamedTuple):
     """A record as it is now: `expired_at` when it was closed, for `reason`. `imported`: its time of becoming known
-    was declared. `newest_…`: what its memory says now, shortened.
-    """
+    was declared. `newest_…`: what its memory says now, shortened."""
 
     id: str
     version: int
@@ -130,16 +127,9 @@ def stored_note_of(properties: Mapping[str, Any]) -> StoredNote:
     return StoredNote(str(note_id), int(at), str(data))
 
 
-def _note(row: Row) -> StoredNote:
-    note_id, at, data = row
-    return StoredNote(note_id, int(at), data)
-
-
 async def keep_notes(graph: Graph, notes: Sequence[StoredNote]) -> int:
-    """Store notes in one statement; returns how many are stored now. Storing one again changes nothing.
-
-    The graph must exist. Those from before it was made are left out.
-    """
+    """Store notes in one statement; returns how many are stored now. Storing one again changes nothing. The graph
+    must exist. Those from before it was made are left out."""
     first: dict[InferredMoment, Instant] = {}
     for note in reversed(notes):
         first |= dict.fromkeys(note.moments, note.at)
@@ -152,14 +142,14 @@ async def keep_notes(graph: Graph, notes: Sequence[StoredNote]) -> int:
 async def read_note(graph: Graph, note_id: str) -> StoredNote | None:
     """The note of this id; None where there is none."""
     rows = await graph.read(STREAM_NOTE, id=note_id)
-    return _note(rows[0]) if rows else None
+    return StoredNote(*rows[0]) if rows else None
 
 
 async def read_notes(
     graph: Graph, rows: int, *, until: Instant = END_OF_TIME, before: str = LAST_ID
 ) -> list[StoredNote]:
     """The newest notes of streams asked for up to `until`, newest first; of that instant those with lower ids."""
-    return list(map(_note, await graph.read(STREAM_NOTES, until=until, before=before, rows=rows)))
+    return list(starmap(StoredNote, await graph.read(STREAM_NOTES, until=until, before=before, rows=rows)))
 
 
 async def drop_notes(graph: Graph, *, before: Instant, most: int) -> int:
@@ -223,9 +213,7 @@ MOST_BYTES: Final = 16_000_000
 
 class NoteBuffer:
     """Notes by graph, oldest first. Above its bounds the oldest of all are dropped and counted in `dropped`.
-
-    `days` and `most_stored`: how long stored notes are kept, and how many a citizen; with 0 days none is made.
-    """
+    `days` and `most_stored`: how long stored notes are kept, and how many a citizen; with 0 days none is made."""
 
     def __init__(
         self,

@@ -19,9 +19,7 @@ BEGINNING: Final = 200
 
 def links_of(ids: str, link: str) -> str:
     """At most `MAX_SIGNAL_LINKS` links of these memories, as rows (s, e, i); memories with few links come first.
-
-    In a subquery, because after `WITH … LIMIT` the engine would check a condition before the limit.
-    """
+    In a subquery, because after `WITH … LIMIT` the engine would check a condition before the limit."""
     return (
         f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.id IN {ids} WITH s ORDER BY {degree_now('s')}, s.id "
         f"MATCH (s)-[e:{link}]-(i:ConsciousnessNode) RETURN s, e, i LIMIT {MAX_SIGNAL_LINKS} }} "

@@ -27,9 +27,7 @@ def _open_threads(name: str, measured: str, distance: str) -> Query:
 
 
 OPEN_THREADS: Final = _open_threads(
-    "open_threads",
-    "OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)",
-    "vec.cosineDistance(t.embedding, vecf32($embedding))",
+    "open_threads", "OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)", "vec.cosineDistance(t.embedding, vecf32($embedding))"
 )
 OPEN_THREADS_BY_WORDS: Final = _open_threads("open_threads_by_words", "", "null")
 """For a text that has no embedding."""
@@ -114,10 +112,8 @@ async def read_ends(graph: Graph, since: Instant) -> list[dict[str, Any]]:
 
 
 async def read_steps(graph: Graph, opened: OpenMemory, text: LaterText, *, far: float, limit: int) -> list[str]:
-    """The ids of at most `limit` steps between an open memory and the text that solves it, nearest first.
-
-    `far`: the greatest cosine distance to one of the two. None for a text without an embedding.
-    """
+    """The ids of at most `limit` steps between an open memory and the text that solves it, nearest first. `far`:
+    the greatest cosine distance to one of the two. None for a text without an embedding."""
     if text.embedding is None:
         return []
     rows = await graph.read(

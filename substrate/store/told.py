@@ -7,6 +7,7 @@ the graph is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
@@ -194,7 +195,11 @@ async def read_after(target: GraphTarget, values: Mapping[str, Any]) -> list[Row
 async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """The same of `NOW.solved`."""
     by_id = await read_each_for_state(target, "told_solved", SOLVED_THIN, values, ids=values["ids"])
-    solved = [_solution(row) for rows in by_id.values() for row in rows]
+    solved: list[_Solution] = []
+    for row in chain.from_iterable(by_id.values()):
+        _, start, end, link_id, version, created, expired, *rest = row
+        link = RecordName("link", link_id, version or 1, created, expired)
+        solved.append(_Solution(start, end, link, RecordName("memory", *rest[:5]), rest[5]))
     first = sorted(solved, key=lambda each: (-each.since, each.link.id, each.memory.version))[:MOST_SOLVED]
     ends = {each.link: (each.source, each.target) for each in first}
     memories, links = await read_both(target.graph, [each.memory for each in first], ends)
@@ -213,12 +218,6 @@ class _Solution(NamedTuple):
     link: RecordName
     memory: RecordName
     since: Instant
-
-
-def _solution(row: Row) -> _Solution:
-    _, source, target, link_id, version, created, expired, *rest = row
-    link = RecordName("link", link_id, version or 1, created, expired)
-    return _Solution(source, target, link, RecordName("memory", *rest[:5]), rest[5])
 
 
 async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -113,27 +114,16 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
     """
     command_ids = [receipt["command_id"] for receipt in changed.receipts]
     moved = await _prepare(graph, expected, changed)
-    values = {
-        "at": changed.at,
+    values: dict[str, Any] = {each.name: getattr(changed, each.name) for each in fields(changed)}
+    del values["sent_again"]
+    values |= {
+        "receipts": list(map(dict, changed.receipts)),
         "open": END_OF_TIME,
         "commands": command_ids,
         "ids": expected.ids,
         "seen": expected.memories,
         "held": expected.links,
         "handles": expected.handles,
-        "new": changed.new,
-        "past": changed.past,
-        "closing": changed.closing,
-        "carried": changed.carried,
-        "moved": changed.moved,
-        "touched": changed.touched,
-        "withdrawn": changed.withdrawn,
-        "restored": changed.restored,
-        "tagged": changed.tagged,
-        "links": changed.links,
-        "receipts": list(map(dict, changed.receipts)),
-        "pending_until": changed.pending_until,
-        "changes_until": changed.changes_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
     once = ExactlyOnceWrite(graph, transaction(lists), values, vectors=moved.vectors)
@@ -169,9 +159,7 @@ type Names = frozenset[tuple[str, str]]
 
 class Moving(NamedTuple):
     """The memories whose vectors may be past after the statement, and the marks of their vectors before it.
-
-    `vectors`: those to be kept, or marked, with the statement.
-    """
+    `vectors`: those to be kept, or marked, with the statement."""
 
     ids: Sequence[str] = ()
     marks: Mapping[str, str] = MappingProxyType({})
@@ -204,10 +192,8 @@ async def _prepare(graph: Graph, expected: ExpectedState, changed: TransactionRo
 
 
 async def _finish(graph: Graph, moving: Moving) -> None:
-    """Take the marks of those vectors away that the statement, which was carried out, made past.
-
-    What the engine does not answer in time is left to the sweep: the commands are stored.
-    """
+    """Take the marks of those vectors away that the statement, which was carried out, made past. What the engine
+    does not answer in time is left to the sweep: the commands are stored."""
     with suppress(Unavailable):
         if moving.marks:
             present = {join_name(*name) for name in await _present(graph, moving.ids)}

@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from schemas.base import DEEPEST
-from schemas.memory import Source
+from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, Source
 from schemas.temporal import END_OF_TIME, Instant, Period
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.bitemporal import changes_until
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT
@@ -182,10 +181,8 @@ class RepairMark(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """A memory of a page. `fields` are as the engine returned them: times and version are unchecked.
-
-    `deep` has the stored texts of maps that may be nested too deeply.
-    """
+    """A memory of a page. `fields` are as the engine returned them: times and version are unchecked. `deep` has
+    the stored texts of maps that may be nested too deeply."""
 
     internal_id: int
     felt_as_numbers: bool
@@ -272,22 +269,11 @@ async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) 
     """Return the next memories after the internal id `after`, in its order, at most `limit`; empty at the end."""
     page: list[MemoryRow] = []
     for row in await graph.read_existing(MEMORY_PAGE, after=after, rows=min(limit, MEMORIES_A_PAGE)):
-        internal_id, felt, embedding, links_in, links_out, past_links_out, past_versions, deep, *values = row
+        (internal_id, felt, *counted), deep, values = row[:7], row[7], row[8:]
         if page and internal_id == page[-1].internal_id:
             continue  # a second trace of the same memory
-        page.append(
-            MemoryRow(
-                internal_id=internal_id,
-                felt_as_numbers=felt == "true",
-                embedding=embedding,
-                links_in=links_in,
-                links_out=links_out,
-                past_links_out=past_links_out,
-                past_versions=past_versions,
-                fields=dict(zip((*MEMORY_FIELDS, *LONG_FIELDS), values, strict=True)),
-                deep=_texts_by_column([deep]),
-            )
-        )
+        fields = dict(zip((*MEMORY_FIELDS, *LONG_FIELDS), values, strict=True))
+        page.append(MemoryRow._make((internal_id, felt == "true", *counted, fields, _texts_by_column([deep]))))
     return page
 
 
@@ -380,10 +366,8 @@ async def re_embed(
 async def revise_link(
     graph: Graph, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], mark: RepairMark
 ) -> bool:
-    """Close a link's record and open one for each map of changes. False when the record has changed since.
-
-    `link` has id, source_id, target_id and seen (the record's transaction time).
-    """
+    """Close a link's record and open one for each map of changes. False when the record has changed since. `link`
+    has id, source_id, target_id and seen (the record's transaction time)."""
     changes = list(map(dict, opened))
     ends = (change.get("invalid_at", END_OF_TIME) for change in changes)
     values = {"opened": changes, "changes_until": max((changes_until(0, end, mark.at) for end in ends), default=0)}
@@ -391,8 +375,6 @@ async def revise_link(
 
 
 async def close_record(graph: Graph, record: Mapping[str, Any], mark: RepairMark) -> bool:
-    """Close a past version that was left open. False when it has changed since.
-
-    `record` has id, version, seen (its transaction time) and replaced_at (the moment at which it is closed).
-    """
+    """Close a past version that was left open. False when it has changed since. `record` has id, version, seen
+    (its transaction time) and replaced_at (the moment at which it is closed)."""
     return bool(await graph.write(CLOSE_RECORD, **record, **mark.parameters()))

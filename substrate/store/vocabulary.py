@@ -47,10 +47,7 @@ class Vocabulary(NamedTuple):
 async def read_vocabulary(graph: Graph) -> Vocabulary:
     """Return the types of the first 5,000 memories and links of a graph; empty when the graph does not exist."""
     try:
-        nodes, relations = await asyncio.gather(
-            graph.read(NODE_TYPES),
-            graph.read(RELATION_TYPES),
-        )
+        nodes, relations = await asyncio.gather(graph.read(NODE_TYPES), graph.read(RELATION_TYPES))
     except GraphMissing:
         return Vocabulary()
     return Vocabulary(tuple(name for name, _ in nodes), tuple(name for name, _ in relations))
@@ -127,10 +124,8 @@ LABELS: Final = Query(
 
 
 async def count_values(graph: Graph, name: str, values: Sequence[str]) -> dict[str, int]:
-    """How many records have each of the values of a filter; values that none has are left out.
-
-    With more than `MANY` in all, each count is only a lower bound.
-    """
+    """How many records have each of the values of a filter; values that none has are left out. With more than
+    `MANY` in all, each count is only a lower bound."""
     counts: Counter[str] = Counter()
     left = list(values)
     while left:

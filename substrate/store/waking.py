@@ -155,11 +155,9 @@ def _strongest(start: str, link: str, other: str, cap: str) -> str:
     )
 
 
-def _held(time: _Time, carried: str, other: str) -> str:
-    """Keep the rows whose memory `other` has a record in the scope; the present has seen to that by `there`.
-
-    What has none must not take the place of another among the strongest.
-    """
+def _keep_held(time: _Time, carried: str, other: str) -> str:
+    """Keep the rows whose memory `other` has a record in the scope; the present has seen to that by `there`. What
+    has none must not take the place of another among the strongest."""
     if time.link == "LINK":
         return ""
     return (
@@ -170,7 +168,7 @@ def _held(time: _Time, carried: str, other: str) -> str:
 
 def _strongest_held(time: _Time, start: str, link: str, other: str) -> str:
     """At most `$first_hop` links of each `start` to memories that have a record in the scope, the strongest."""
-    held = _held(time, f"{start}, {link}", other)
+    held = _keep_held(time, f"{start}, {link}", other)
     first = _strongest(start, link, other, MAX_LINKS_READ) if held else ""
     return f"{first}{held}{_strongest(start, link, other, '$first_hop')}"
 
@@ -206,14 +204,6 @@ def _felt(time: _Time, searches: tuple[str, ...], measured: str = "") -> str:
     return f"{_union(searches, measured + 'WHERE score <= $felt_far ')} {order} {_with_neighbours(time)}"
 
 
-def _like_in_energy(time: _Time) -> str:
-    return (
-        _union(time.given, "WITH s, i, abs(s.energy - $energy) AS score ")
-        + f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.energy DESC, s.id, s.version LIMIT $limit "
-        + _with_neighbours(time)
-    )
-
-
 _UNDER_THE_GOAL: Final = (
     "WITH s.goal AS stored, collect(s) AS records, collect(i) AS places "
     "WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal "
@@ -238,14 +228,6 @@ def _under_goal(time: _Time, *, meant: bool = True) -> str:
 def _unresolved(time: _Time, *, meant: bool = True) -> str:
     order = f"ORDER BY s.energy * {_WEIGHT} DESC, score, s.id, s.version LIMIT $limit"
     return f"{_under_goal(time, meant=meant)} {order} {_with_neighbours(time)}"
-
-
-def _doing(time: _Time) -> str:
-    weight = "s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window))"
-    return (
-        _union(time.given, f"WITH s, i, {weight} AS score ")
-        + f"ORDER BY score DESC, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
-    )
 
 
 _WAS_BLOCKED: Final = (
@@ -318,7 +300,7 @@ def _second_steps(time: _Time) -> str:
         f"{_strongest_held(time, 'r', 'y', 'b')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND {_IS_STEP} "
-        f"{_held(time, 'y, b, e', 'j')}"
+        f"{_keep_held(time, 'y, b, e', 'j')}"
         "WITH y, b, e, j ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id "
         "WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others "
         "UNWIND range(0, size(links) - 1) AS place UNWIND [[2, y, b], [3, links[place], others[place]]] AS row "
@@ -350,6 +332,12 @@ class WakingQueries(NamedTuple):
 
 def _queries(name: str, time: _Time) -> WakingQueries:
     everything = _union(time.given, "WITH s, i, 2.0 AS score ")
+    around = _with_neighbours(time)
+    energy = _union(time.given, "WITH s, i, abs(s.energy - $energy) AS score ")
+    energy += f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.energy DESC, s.id, s.version LIMIT $limit {around}"
+    recent = "s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window))"
+    doing = _union(time.given, f"WITH s, i, {recent} AS score ")
+    doing += f"ORDER BY score DESC, s.id, s.version LIMIT $limit {around}"
     impact = f"coalesce(s.discovery_energy, 0.5) * {_WEIGHT} DESC"
     return WakingQueries(
         Query(f"felt_{name}", _felt(time, time.given, _MEASURED)),
@@ -357,8 +345,8 @@ def _queries(name: str, time: _Time) -> WakingQueries:
         Query(f"felt_near_{name}", _felt(time, time.near_in_emotion)),
         Query(f"unresolved_{name}", _unresolved(time)),
         Query(f"unresolved_by_words_{name}", _unresolved(time, meant=False)),
-        Query(f"like_in_energy_{name}", _like_in_energy(time)),
-        Query(f"doing_{name}", _doing(time)),
+        Query(f"like_in_energy_{name}", energy),
+        Query(f"doing_{name}", doing),
         Query(f"resolved_by_goal_{name}", _resolved(time, _under_goal(time), impact)),
         Query(f"resolved_by_words_{name}", _resolved(time, _under_goal(time, meant=False), impact)),
         Query(f"resolved_by_impact_{name}", _resolved(time, everything, impact)),

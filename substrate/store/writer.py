@@ -17,10 +17,9 @@ from schemas.base import without_nulls
 from schemas.errors import Conflict, StoreTimeout, Unavailable
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import changes_until
-from substrate.connection.batch_sizes import BatchSize
 from substrate.connection.errors import ConnectionLost, patience_s, patient
 from substrate.connection.kept import WORDS, GraphState
-from substrate.connection.pool import Row
+from substrate.connection.pool import BatchSize, Row
 from substrate.cypher.fragments import (
     CLOCK,
     LINK_COLUMNS,
@@ -139,10 +138,8 @@ RELATE_NAMED: Final = Query(
 
 
 class RowBatch(NamedTuple):
-    """Rows for one statement, each id once, and the moment `at` from which they are known.
-
-    `whole`: the receipts of the commands that have all rows as parts; None when each row has its own receipt.
-    """
+    """Rows for one statement, each id once, and the moment `at` from which they are known. `whole`: the receipts
+    of the commands that have all rows as parts; None when each row has its own receipt."""
 
     rows: Sequence[Mapping[str, Any]]
     at: Instant
@@ -168,17 +165,13 @@ async def remember(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
 
 async def relate(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
     """Store new links in statements of at most `LINKS_PER_STATEMENT` rows. Returns one outcome a row, in order.
-
-    Either all rows have a `handle`, because the sender gave their ids, or none has. Raises as `remember` does.
-    """
+    Either all rows have a `handle`, because the sender gave their ids, or none has. Raises as `remember` does."""
     return await _write(graph, RELATE if batch.rows[0]["handle"] is None else RELATE_NAMED, batch)
 
 
 async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) -> dict[str, StoredReceipt]:
-    """Store receipts of commands that wrote no record. Returns the stored receipts by command id.
-
-    A command that has a receipt already keeps it.
-    """
+    """Store receipts of commands that wrote no record. Returns the stored receipts by command id. A command that
+    has a receipt already keeps it."""
     rows = await graph.write(STORE_RECEIPTS, receipts=list(map(dict, receipts)))
     stored = [StoredReceipt(*row) for row in rows]
     return {receipt.command_id: receipt for receipt in stored}
@@ -240,10 +233,8 @@ _MOVED_COLUMNS: Final = 5
 
 
 def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]], query: Query) -> None:
-    """Keep what was read of the graph and that these rows did not change.
-
-    A new memory has no links yet, but its words are counted; a new link is one of both its ends.
-    """
+    """Keep what was read of the graph and that these rows did not change. A new memory has no links yet, but its
+    words are counted; a new link is one of both its ends."""
     if not reply:
         return
     was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
@@ -258,11 +249,8 @@ def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]]
 
 
 def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:
-    """Correct the outcome of a row that was sent again after a lost connection.
-
-    The row is new if its first sending stored it: the stored record has the same content and is not older than the
-    batch, `at`.
-    """
+    """Correct the outcome of a row that was sent again after a lost connection. The row is new if its first
+    sending stored it: the stored record has the same content and is not older than the batch, `at`."""
     fingerprint, stored_at = outcome.fingerprint, outcome.created_at
     if outcome.receipt is not None:
         fingerprint, stored_at = outcome.receipt.fingerprint, outcome.receipt.created_at

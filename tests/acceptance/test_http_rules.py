@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from api.request_parsing.strict_json import parse_strict_json
+from api.request_parsing.bodies import parse_strict_json
 from api.security.middleware import MAX_TARGET_BYTES
 from tests.acceptance.conftest import Service
 

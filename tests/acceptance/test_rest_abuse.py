@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from api.request_parsing.body_limit import BodyLimit
+from api.request_parsing.bodies import BodyLimit
 from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 
 WAIT_S = 10

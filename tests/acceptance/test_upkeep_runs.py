@@ -14,7 +14,7 @@ import pytest
 from api.cli import program
 from api.cli import upkeep as command
 from api.client import Substrate
-from api.routes import upkeep_runs
+from api.routes import upkeep as upkeep_runs
 from api.runtime import idle_upkeep
 from orchestration.upkeep.job import JobContext
 from schemas.commands import Command, Remember

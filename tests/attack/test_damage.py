@@ -15,15 +15,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.runtime.recovery import accept_files, cut_log, examine_store, replace_with_backup
+from api.runtime.backup import accept_files, cut_log, examine_store, replace_with_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.transfer.backup import back_up
 from schemas.errors import Conflict, InvalidRequest, StoreDamaged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.backup.files import noted_backups
 from substrate.engine import checksums, keeper
+from substrate.engine.checksums import Unreadable, commands, readable_bytes
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 from tests.acceptance.conftest import Service
 from tests.engine_processes import engines_in, is_keeper
 from tests.integration.store import carried, remember, stored

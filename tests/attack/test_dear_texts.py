@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from orchestration.appraisal.appraise import NOTHING
-from orchestration.appraisal.own_words import MIDDLE, MOST_READ, ends_of
+from orchestration.appraisal.names import MIDDLE, MOST_READ, ends_of
 from orchestration.writing.appraised_rows import fill_row, revise_content
 from orchestration.writing.command_rows import new_row
 from orchestration.writing.mentions import writing_of

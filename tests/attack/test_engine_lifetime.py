@@ -36,8 +36,8 @@ def spawn_and_die(*given):
 engine_process._spawn = spawn_and_die
 """
 PATIENT: Final = """
-from api.mcp import (store_opening)
-store_opening.MAX_WAIT_S = 600
+from api.mcp import stdio
+stdio.MAX_WAIT_S = 600
 """
 
 

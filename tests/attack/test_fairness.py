@@ -16,7 +16,7 @@ from redis import Redis
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.values import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.parameters import parameters

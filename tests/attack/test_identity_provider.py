@@ -10,8 +10,7 @@ from typing import Any, override
 
 import pytest
 
-from api.security.json_web_tokens import JsonWebTokens
-from api.security.signing_keys import TRUSTED_SECONDS
+from api.security.json_web_tokens import TRUSTED_SECONDS, JsonWebTokens
 from schemas.errors import Unauthenticated, Unavailable
 from tests.acceptance.conftest import Service
 from tests.loopback import serving

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from api.cli import program
-from api.runtime.backup import ALL_KEYS, restore_backup
-from api.runtime.recovery import replace_with_backup
+from api.runtime.backup import ALL_KEYS, replace_with_backup, restore_backup
 from api.runtime.runtime import keep_revocations, open_runtime
 from api.security import authentication
 from orchestration.transfer.backup import back_up

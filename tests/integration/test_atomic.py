@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.writing import atomic, chain_rows, simulation
+from orchestration.writing import atomic, simulation
+from orchestration.writing import version_chain as chain_rows
 from orchestration.writing.changes import WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.simulation import PlannedWrite, Simulation

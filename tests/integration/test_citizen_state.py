@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.values import WhoIs
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.state import (
@@ -24,8 +24,7 @@ from orchestration.mind.state import (
     state_history,
     with_feedback,
 )
-from orchestration.resonance.ask import resonate
-from orchestration.resonance.signal import prepare_signal
+from orchestration.resonance.ask import prepare_signal, resonate
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.mind.state import CitizenState, StateChange, StateRecord

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import list_feedback, take_back, tell
+from orchestration.features.feedback.feature import list_feedback, take_back, tell
 from orchestration.features.identity.learning import learning_page
 from orchestration.features.identity.values import LearningPage
 from orchestration.features.replay.flow import replay

@@ -11,21 +11,21 @@ import pytest
 from api.runtime.backup import restore_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.features.contexts.flow import read_agent_log, write_context
+from orchestration.features.contexts.feature import read_agent_log, write_context
 from orchestration.features.contexts.values import AgentLogQuery, WriteContext
 from orchestration.features.imagination.flow import imagine, list_predictions
 from orchestration.features.imagination.values import Imagine, PredictionQuery
 from orchestration.features.replay.flow import list_streams, replay
-from orchestration.features.rules.flow import check_rules
+from orchestration.features.rules.feature import check_rules
 from orchestration.features.rules.values import RulesCheck
-from orchestration.features.sharing.flow import contest, list_contested, share
+from orchestration.features.sharing.feature import contest, list_contested, share
 from orchestration.features.sharing.values import ContestedQuery, ContestRequest, Share, Shared
 from orchestration.mind.state import change_state, state_history
 from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
-from orchestration.writing.copy_erasure import erase
+from orchestration.writing.erasure import erase_naming_copies as erase
 from schemas.commands import EraseCitizen, EraseCollective, EraseMemory, ErasureReport, Writer
 from schemas.memory import GraphKey, Level, graph_key
 from schemas.mind.state import StateChange

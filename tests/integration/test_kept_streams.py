@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from redis.exceptions import ResponseError
 
 from orchestration import kept_streams, retrieval, stream_completion
-from orchestration.dependencies import Deps, KeptLearned
-from orchestration.features.feedback.flow import take_back, tell
+from orchestration.dependencies import Deps, LearnedCache
+from orchestration.features.feedback.feature import take_back, tell
 from orchestration.features.withholding.quarantine import quarantine, release
 from orchestration.features.withholding.values import QuarantineChange, QuarantineRequest
 from orchestration.insertion import apply
@@ -39,7 +39,7 @@ from schemas.memory import HalfLives, Level
 from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.temporal import Instant, to_datetime, to_instant
-from schemas.upkeep import RetractLink
+from schemas.upkeep.findings import RetractLink
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
@@ -83,7 +83,7 @@ def service(deps: Deps) -> Deps:
     assert deps.directory is not None
     connection = Connection(f"unix://{deps.directory / 'engine.sock'}", timeout_ms=deps.connection.timeout_ms)
     graphs = Graphs(connection, model=deps.embedder.model, dimension=deps.embedder.dimension)
-    return replace(deps, connection=connection, graphs=graphs, learned=KeptLearned())
+    return replace(deps, connection=connection, graphs=graphs, learned=LearnedCache())
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orchestration import retrieval, stream_completion
+from orchestration import stream_completion
 from orchestration.dependencies import Deps
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.writing.erasure import erase
@@ -158,10 +158,12 @@ async def test_what_is_erased_while_an_answer_is_made_is_not_kept(
         gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=level.vector_results[0].node_id)
         service.connection.forget_kept()
 
-        async def erase_before(*arguments: Any, deps: Deps) -> Any:
-            await erase(gone, service, ASKED + 9000, deps.directory)
-            return await stream_completion.read_contested(*arguments, deps=deps)
+        usual = stream_completion.read_contested
 
-        monkeypatch.setattr(retrieval, "read_contested", erase_before)
+        async def erase_before(*arguments: Any) -> Any:
+            await erase(gone, service, ASKED + 9000, deps.directory)
+            return await usual(*arguments)
+
+        monkeypatch.setattr(stream_completion, "read_contested", erase_before)
         await ask(service, fresh_citizen, "boat and lamp")
         assert len(service.connection.records) == 0

@@ -9,7 +9,7 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.features.association.flow import associate
 from orchestration.features.association.values import TagWalk
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.values import WhoIs
 from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context

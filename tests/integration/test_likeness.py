@@ -19,7 +19,7 @@ from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract, Supersede, Undo
 from schemas.memory import Level
-from schemas.upkeep import SweepRequest
+from schemas.upkeep.findings import SweepRequest
 from schemas.wave_signal import Resonate
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.graphs import filling

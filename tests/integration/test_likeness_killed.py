@@ -20,7 +20,7 @@ from schemas.commands import Correct
 from schemas.errors import SubstrateError
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from schemas.upkeep import SweepRequest
+from schemas.upkeep.findings import SweepRequest
 from substrate.cypher.query import Query
 from substrate.graphs import filling, registry
 from substrate.graphs.graph import Graph

@@ -19,12 +19,11 @@ from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
 from orchestration.writing.passage_filling import fill
 from orchestration.writing.passages import LongText
-from schemas.commands import Supersede
-from schemas.commands.erasure import EraseMemory
+from schemas.commands import EraseMemory, Supersede
 from schemas.memory import ConsciousnessNode, Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import TemporalMode
-from schemas.upkeep import Finding, SweepRequest
+from schemas.upkeep.findings import Finding, SweepRequest
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name

@@ -18,7 +18,7 @@ from orchestration.ingestion import hearing
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import ingest
-from orchestration.ingestion.transcript import said
+from orchestration.ingestion.transcript import speech_key
 from schemas.memory import Level
 from schemas.temporal import to_datetime
 from substrate.graphs.names import graph_name
@@ -110,5 +110,5 @@ async def test_a_chat_that_another_process_stores_meanwhile_goes_on_behind_it(
     assert report.refused == 0
     whole = await hearing.load(named, deps, now())
     assert [turn.said for turn in whole.turns] == [
-        said("user", "theirs"), said("user", "note 3"), said("Ada", "I read note 3.")
+        speech_key("user", "theirs"), speech_key("user", "note 3"), speech_key("Ada", "I read note 3.")
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity.flow import introduce, read_identity
+from orchestration.features.identity.feature import introduce, read_identity
 from orchestration.features.identity.values import Identity, WhoIs
 from orchestration.features.tagging import queries as made_tags
 from orchestration.ingestion.episodes import Episode, Session, Turn

@@ -10,17 +10,15 @@ from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
+from orchestration.upkeep.findings import summarise
 from orchestration.upkeep.job import Job, JobContext, Page
-from orchestration.upkeep.quality import SweepJob, read_quality, sweep_and_keep
-from orchestration.upkeep.quality_series import summarise
-from orchestration.upkeep.sweep import sweep
+from orchestration.upkeep.sweep import SweepJob, read_quality, sweep, sweep_and_keep
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseCitizen
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
-from schemas.upkeep import SweepReport, SweepRequest
-from schemas.upkeep.quality import QualitySeries
+from schemas.upkeep.findings import QualitySeries, SweepReport, SweepRequest
 from tests.integration.store import NOW, relate, remember
 from tests.integration.store import stored as store
 

@@ -24,7 +24,7 @@ from schemas.errors import StoreMisfit
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from schemas.upkeep import ReembedReport, SweepRequest
+from schemas.upkeep.findings import ReembedReport, SweepRequest
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query

@@ -18,10 +18,9 @@ from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
-from substrate.connection import batch_sizes
-from substrate.connection.batch_sizes import BatchSizes
+from substrate.connection import pool
 from substrate.connection.errors import LOAD_PATIENCE_S, ConnectionLost, patient
-from substrate.connection.pool import Command, Row
+from substrate.connection.pool import BatchSizes, Command, Row
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader
@@ -209,7 +208,7 @@ async def test_a_late_size_is_not_tried_again_at_once_and_grows_back(
 ) -> None:
     with monkeypatch.context() as patch:
         engine = busy(deps, patch, 30)
-        patch.setattr(batch_sizes, "SLOW_S", inf)  # however busy this machine is
+        patch.setattr(pool, "SLOW_S", inf)  # however busy this machine is
         largest = []
         for batch in range(3):
             await stored(deps, *(remember(citizen, f"b{batch}m{n}") for n in range(NODES_PER_STATEMENT)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from orchestration.dependencies import Deps
-from orchestration.mind.stream_note import Shown
+from orchestration.mind.stream_note import ShownRecord
 from orchestration.mind.stream_notes import read_last_stream, read_stream_note, store_notes
 from orchestration.upkeep.job import JobContext
-from orchestration.upkeep.quality import SweepJob
+from orchestration.upkeep.sweep import SweepJob
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level
@@ -28,7 +28,7 @@ async def test_the_note_of_a_stream_is_found_and_moves_no_clock(deps: Deps, fres
     await store_notes(deps)
     note = await read_stream_note(stream.stream_id, fresh_citizen, deps)
     assert note is not None
-    assert note.tiers[0] == (Shown(Level.N1, "boat", 1),)
+    assert note.tiers[0] == (ShownRecord(Level.N1, "boat", 1),)
     assert (note.way, note.request["query_text"]) == ("retrieve", "Where is the boat?")
     assert (await read_stamp(graph))["clock"] == before
     last = await read_last_stream(fresh_citizen, deps)

@@ -14,7 +14,7 @@ from orchestration.upkeep.sweep import sweep
 from schemas.commands import Correct, Retract, Supersede
 from schemas.memory import Level, Source
 from schemas.temporal import to_instant
-from schemas.upkeep import ApplyCommand, Finding, Kind, RepairRequest, SweepReport, SweepRequest
+from schemas.upkeep.findings import ApplyCommand, Finding, Kind, RepairRequest, SweepReport, SweepRequest
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name

@@ -10,12 +10,12 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.offers.flow import find_open
+from orchestration.features.offers.feature import find_open
 from orchestration.features.offers.rules import Whose
 from orchestration.features.sharing import queries as sharing
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
-from orchestration.upkeep.quality import SweepJob
+from orchestration.upkeep.sweep import SweepJob
 from orchestration.writing import erasure, thread_closing
 from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
@@ -226,7 +226,7 @@ async def test_a_thread_is_open_again_when_another_process_finishes_the_erasure(
         dying.setattr(store, "begin", die)
         with pytest.raises(asyncio.CancelledError):
             await erasure.erase(EraseMemory(citizen_id=fresh_citizen, id="solved"), deps, day(22), deps.directory)
-    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps.features.kept, deps))
+    await erasure.finish_broken_off(erasure.ErasedStore(deps.connection, deps.directory, deps.features, deps))
     assert await states(deps, fresh_citizen, "solved") == []
     assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
 

@@ -19,8 +19,7 @@ from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.commands import Retract, Supersede
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import ResolutionPattern
+from schemas.stream import ConsciousnessStream, ResolutionPattern
 from schemas.temporal import Instant, TemporalMode, to_datetime, to_instant
 from tests.integration.store import NOW, found, ids, moment, relate, remember, send, stored, work
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import END_OF_TIME, to_instant
 from tests.oracle.held import Held
 from tests.oracle.stretches import holding

@@ -18,7 +18,7 @@ import orjson
 
 from schemas.commands import Command, WriteReceipt
 from schemas.memory import ConsciousnessNode, LinkRecord, MemoryRecord
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import to_datetime
 from tests.acceptance.conftest import Service
 from tests.oracle import wholes

@@ -18,7 +18,7 @@ from api.request_parsing.reading import (
     RecordAddress,
     ShownPage,
 )
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.learning import learning_page
 from orchestration.features.identity.values import IdentityEntity, LearningPage, WhoIs
 from orchestration.transfer.exporter import export
@@ -26,7 +26,7 @@ from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import rebuild_receipt
 from schemas.memory import Level
 from schemas.paging import MOST
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import to_datetime
 from substrate.store import reader, rows
 from tests.oracle.asking import Asking

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from schemas.memory import GENERALISATION, GraphKey, HalfLives, Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Instant, Scope
-from substrate.cypher.fragments import told, visible
+from substrate.cypher.fragments import is_told, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
@@ -50,7 +50,7 @@ _LEFT: Final = (
 def _open(label: str) -> str:
     return (
         f"MATCH (s:{label}) WHERE s.resolution_state IN $open WITH s WHERE {visible('s')} AND {_OWN} "
-        f"AND {told('s')} "
+        f"AND {is_told('s')} "
         "WITH s, CASE s.resolution_state WHEN 'blocked' THEN $blocked ELSE $in_progress END AS half "
         f"WITH s, {_LEFT} AS left_of_it ORDER BY left_of_it DESC, s.valid_at DESC, s.id "
         f"LIMIT {MOST_OPEN} RETURN 'open' AS kind, s AS m"
@@ -66,7 +66,7 @@ def _rules(label: str) -> str:
 
 _SAID: Final = (
     f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
-    f"MATCH (s:ConsciousnessNode) WHERE id(s) >= first WITH s WHERE {visible('s')} AND {_OWN} AND {told('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE id(s) >= first WITH s WHERE {visible('s')} AND {_OWN} AND {is_told('s')} "
     "AND s.valid_at + 0 > $said_after AND s.name_key IS NULL AND coalesce(s.resolution_state, '') <> 'resolved' "
     f"WITH s ORDER BY s.valid_at DESC, s.id LIMIT {MOST_SAID} RETURN 'said' AS kind, s AS m"
 )
@@ -166,14 +166,8 @@ def is_late(memory: Stirring, moment: Instant) -> bool:
 
 def _due_values(scope: Scope, others: Sequence[str]) -> dict[str, Any]:
     moment = scope.valid.start
-    return {
-        **scope.bounds(),
-        "others": list(others),
-        "moment": moment,
-        "ahead": moment + AHEAD,
-        "said_after": moment - SAID_WITHIN,
-        "until": END_OF_TIME,
-    }
+    times = {"moment": moment, "ahead": moment + AHEAD, "said_after": moment - SAID_WITHIN, "until": END_OF_TIME}
+    return {**scope.bounds(), **times, "others": list(others)}
 
 
 async def read_fresh(target: GraphTarget, scope: Scope, since: Instant, citizen_id: str) -> Fresh:

@@ -14,10 +14,9 @@ from textwrap import shorten
 from typing import Final, NamedTuple
 
 from orchestration.features.appetite.queries import Fresh, Kind, Stirring
-from orchestration.mind.decay import effective_energy
-from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS
-from orchestration.question.planned_times import read_planned_times
+from orchestration.mind.energy import MOST_MULTIPLIED, MULTIPLIERS, effective_energy
 from orchestration.question.reading import ASKING
+from orchestration.question.time_expressions import read_planned_times
 from schemas.intention import QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import HalfLives, Level, ResolutionState, graph_fields
 from schemas.mind.appetite import (
@@ -69,7 +68,7 @@ class Facts(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class _Weighed(NamedTuple):
+class _Contribution(NamedTuple):
     """A memory, and what it would give alone."""
 
     memory: Stirring
@@ -79,10 +78,10 @@ class _Weighed(NamedTuple):
 def read_readings(facts: Facts) -> Appetite:
     """The appetite of these facts, the strongest reading first."""
     due = find_due(facts.own, facts.now, facts.zone, last=_last_at(facts))
-    weighed = [_Weighed(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
+    weighed = [_Contribution(each, _pull(each, facts)) for each in _of_kind(facts, "open")]
     work = sorted(weighed, key=lambda each: (-each.amount, -each.memory.valid_at, each.memory.id))
     open_work = [each.memory.goal or _in_short(each.memory.text) for each in work[:GOALS_SHOWN]]
-    contexts = (*islice(_goals(facts), GOALS_SHOWN), *open_work, *facts.mentioned)
+    contexts = (*_goals(facts)[:GOALS_SHOWN], *open_work, *facts.mentioned)
     readings = (
         _tension(work), _hunger(facts), _pain(facts), _drives(facts), _due(due, facts), _context(facts),
         _revaluations(facts),
@@ -111,23 +110,13 @@ def pressure_of(state: CitizenState, due: Sequence[Due]) -> tuple[float, Pressur
     return round(pressure(most_due(due)), 4), "due"
 
 
-def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Weighed] = ()) -> Reading:
-    shown = [
-        AppetiteSource(
-            id=each.memory.id,
-            **graph_fields(each.memory.graph),
-            name=_in_short(each.memory.name),
-            amount=round(min(1.0, each.amount), 4),
-        )
-        for each in sources[:MOST_SOURCES]
-    ]
-    return Reading(
-        name=name,
-        amount=round(amount, 4),
-        reason=reason,
-        sources=tuple(shown),
-        further=max(0, len(sources) - MOST_SOURCES),
-    )
+def _reading(name: ReadingName, amount: float, reason: str, sources: Sequence[_Contribution] = ()) -> Reading:
+    shown: list[AppetiteSource] = []
+    for memory, alone in sources[:MOST_SOURCES]:
+        named, share = _in_short(memory.name), round(min(1.0, alone), 4)
+        shown.append(AppetiteSource(id=memory.id, **graph_fields(memory.graph), name=named, amount=share))
+    further = max(0, len(sources) - MOST_SOURCES)
+    return Reading(name=name, amount=round(amount, 4), reason=reason, sources=tuple(shown), further=further)
 
 
 def _of_kind(facts: Facts, *kinds: Kind) -> list[Stirring]:
@@ -143,16 +132,12 @@ def _pull(memory: Stirring, facts: Facts) -> float:
     energy = memory.energy
     if facts.half_lives is not None:
         energy = effective_energy(energy, state, facts.now - memory.valid_at, facts.half_lives)
-    return pull(energy, state) * (1.0 if _is_of(memory.speaker, facts.citizen_id) else OTHER_PERSON_SHARE)
+    name = (memory.speaker or "").lower()
+    is_own = not name or name in ASKING or name == facts.citizen_id.lower()
+    return pull(energy, state) * (1.0 if is_own else OTHER_PERSON_SHARE)
 
 
-def _is_of(speaker: str | None, citizen_id: str) -> bool:
-    """Whether the words are known to be those of the citizen: of a person by another name they may be or not."""
-    name = (speaker or "").lower()
-    return not name or name in ASKING or name == citizen_id.lower()
-
-
-def _tension(work: Sequence[_Weighed]) -> Reading:
+def _tension(work: Sequence[_Contribution]) -> Reading:
     if not work:
         return _reading("unresolved_tension", 0.0, "nothing is blocked or in progress")
     first = work[0].memory
@@ -165,7 +150,7 @@ def _tension(work: Sequence[_Weighed]) -> Reading:
 
 def _hunger(facts: Facts) -> Reading:
     news = sum(each.total for each in facts.fresh)
-    newest = [_Weighed(each, hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
+    newest = [_Contribution(each, hunger(0, 1)) for fresh in facts.fresh for each in fresh.newest]
     told = f"{count_of(news, 'new memory')} of others in shared levels"
     if not facts.remembered:
         return _reading("context_hunger", 0.0, "nothing is remembered that it could ask for")
@@ -189,16 +174,12 @@ def _pain(facts: Facts) -> Reading:
         return _reading("pain", 0.0, "nothing hurts")
     told = [source for source in facts.state.sources if source.field == "emotion_vector"]
     ids = list(chain.from_iterable(source.memory_ids for source in told if normal_emotion(source.name) == name))
-    felt = Reading(name="pain", amount=round(amount, 4), reason=f"it feels {name} {amount:.2g}")
-    sources = [
-        AppetiteSource(id=memory_id, level=Level.N1, name=_named(memory_id, facts), amount=round(amount, 4))
-        for memory_id in ids[:MOST_SOURCES]
-    ]
-    return felt.model_copy(update={"sources": tuple(sources), "further": max(0, len(ids) - MOST_SOURCES)})
-
-
-def _named(memory_id: str, facts: Facts) -> str:
-    return next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id)
+    sources: list[AppetiteSource] = []
+    for memory_id in ids[:MOST_SOURCES]:
+        named = next((_in_short(each.name) for each in facts.own if each.id == memory_id), memory_id)
+        sources.append(AppetiteSource(id=memory_id, level=Level.N1, name=named, amount=round(amount, 4)))
+    reason, further = f"it feels {name} {amount:.2g}", max(0, len(ids) - MOST_SOURCES)
+    return Reading(name="pain", amount=round(amount, 4), reason=reason, sources=tuple(sources), further=further)
 
 
 def _drives(facts: Facts) -> Reading:
@@ -215,24 +196,22 @@ def _due(due: Sequence[Due], facts: Facts) -> Reading:
     if not due:
         return _reading("due", 0.0, "nothing is due within days")
     first = due[0]
-    reason = f"{_quoted(first.memory)} {_when(first, facts.now)}"
+    start, end = first.period
+    when = "is due now"
+    if start > facts.now:
+        when = f"is due in {_length(start - facts.now)}"
+    elif start < end <= facts.now:
+        when = f"was due {_ago(facts.now - end)}"
+    reason = f"{_quoted(first.memory)} {when}"
     more = f", and {len(due) - 1} more" if len(due) > 1 else ""
-    return _reading("due", most_due(due), f"{reason}{more}", [_Weighed(each.memory, each.amount) for each in due])
-
-
-def _when(due: Due, now: Instant) -> str:
-    if due.period.start > now:
-        return f"is due in {_length(due.period.start - now)}"
-    return (
-        "is due now"
-        if now < due.period.end or due.period.end == due.period.start
-        else (f"was due {_ago(now - due.period.end)}")
+    return _reading(
+        "due", most_due(due), f"{reason}{more}", [_Contribution(each.memory, each.amount) for each in due]
     )
 
 
 def _context(facts: Facts) -> Reading:
     """What is new since the last stream and touches a goal, whoever wrote it; not what the goal was read from."""
-    goals = list(_goals(facts))
+    goals = _goals(facts)
     if not goals:
         return _reading("context", 0.0, "it has no goal that something could touch")
     since = _last_at(facts) or 0
@@ -242,18 +221,16 @@ def _context(facts: Facts) -> Reading:
     distinct = {(each.graph, each.id): each for each in (*others, *own)}
     touching = [each for each in distinct.values() if _touched_goal(each, goals)]
     if not touching or facts.last is None:
-        return _reading(
-            "context", 0.0, "nothing new touches a goal" if facts.last else "no stream to compare with"
-        )
+        why = "nothing new touches a goal" if facts.last else "no stream to compare with"
+        return _reading("context", 0.0, why)
     goal = _touched_goal(touching[0], goals)
     touch = "touches" if len(touching) == 1 else "touch"
     reason = f"{count_of(len(touching), 'new memory')} since its last stream {touch} a goal, such as “{goal}”"
-    weighed = [_Weighed(each, touched(1)) for each in touching]
+    weighed = [_Contribution(each, touched(1)) for each in touching]
     return _reading("context", touched(len(touching)), reason, weighed)
 
 
 def _touched_goal(memory: Stirring, goals: Iterable[str]) -> str | None:
-    """The first of the goals that a memory touches; None for none."""
     told = stems(f"{memory.name} {memory.text} {memory.goal or ''}")
     for goal in goals:
         wanted = stems(goal)
@@ -262,10 +239,10 @@ def _touched_goal(memory: Stirring, goals: Iterable[str]) -> str | None:
     return None
 
 
-def _goals(facts: Facts) -> Iterator[str]:
+def _goals(facts: Facts) -> list[str]:
     """The goal of the state, and other open goals that its memories tell."""
     told = [source.name for source in facts.state.sources if source.field == "goal"]
-    yield from dict.fromkeys([*([facts.state.goal] if facts.state.goal else []), *told])
+    return list(dict.fromkeys([*filter(None, [facts.state.goal]), *told]))
 
 
 def _revaluations(facts: Facts) -> Reading:
@@ -274,7 +251,7 @@ def _revaluations(facts: Facts) -> Reading:
         return _reading("revaluations", 0.0, "no memory waits to be judged anew")
     wait = "waits" if len(waiting) == 1 else "wait"
     reason = f"{count_of(len(waiting), 'memory')} {wait} to be judged anew"
-    weighed = [_Weighed(each, to_judge(1)) for each in waiting]
+    weighed = [_Contribution(each, to_judge(1)) for each in waiting]
     return _reading("revaluations", to_judge(len(waiting)), reason, weighed)
 
 
@@ -309,7 +286,6 @@ def _length(microseconds: Instant) -> str:
 
 LEAST: Final = 0.01
 """What is less due, more than six days away, is not mentioned."""
-_DONE: Final = ResolutionState.RESOLVED.value
 
 
 class Plan(NamedTuple):
@@ -358,20 +334,18 @@ def most_due(due: Sequence[Due]) -> float:
 
 def read_plans(memories: Iterable[Stirring], now: Instant, zone: tzinfo) -> list[Plan]:
     """What the memories plan. It is the same at any moment of one day in this zone."""
-    return [plan for memory in memories for plan in _plans(memory, now, zone)]
-
-
-def _plans(memory: Stirring, now: Instant, zone: tzinfo) -> Iterator[Plan]:
-    if memory.kind == "planned":
-        yield Plan(memory, Period(memory.valid_at, memory.valid_at))
-        return
-    if memory.kind not in ("said", "rule") or memory.work == _DONE:
-        return
-    text = memory.rule or memory.text if memory.kind == "rule" else memory.text
-    is_work = memory.kind == "rule" or memory.goal is not None or memory.work is not None
-    said, moment = (to_datetime(each).astimezone(zone) for each in (memory.valid_at, now))
-    for planned in read_planned_times(text, said, moment, is_work=is_work):
-        yield Plan(memory, planned.period, planned.recurring)
+    plans: list[Plan] = []
+    for memory in memories:
+        is_rule = memory.kind == "rule"
+        if memory.kind == "planned":
+            plans.append(Plan(memory, Period(memory.valid_at, memory.valid_at)))
+        elif (is_rule or memory.kind == "said") and memory.work != ResolutionState.RESOLVED.value:
+            text = memory.rule or memory.text if is_rule else memory.text
+            is_work = is_rule or memory.goal is not None or memory.work is not None
+            said, moment = (to_datetime(each).astimezone(zone) for each in (memory.valid_at, now))
+            for planned in read_planned_times(text, said, moment, is_work=is_work):
+                plans.append(Plan(memory, planned.period, planned.recurring))
+    return plans
 
 
 HUNGRY: Final = 0.7
@@ -382,7 +356,6 @@ LEAST_ENERGY: Final = 0.5
 """Both ask for memories with at least this energy (003)."""
 AWAKE: Final = 0.5
 """Anything else that is at least this strong wakes the citizen from its state."""
-GENERATED_BY: Final = "appetite"
 _WAKING: Final[tuple[ReadingName, ...]] = ("unresolved_tension", "pain", "drives", "due", "context")
 """The readings that a waking from the state answers. Memories to judge anew are answered by judging them."""
 
@@ -421,17 +394,22 @@ def ask_wider(decision: Decision) -> Decision | None:
 
 
 def _wake(appetite: Appetite, request: IntendRequest) -> Decision:
-    """A waking from the state, for the strongest reading that it answers."""
     strong = [each for each in appetite.readings if each.name in _WAKING and each.amount >= AWAKE]
     if not strong:
-        return Decision(kind="nothing", why=_why_not(appetite))
+        hunger = appetite.reading("context_hunger")
+        most = max(appetite.readings, key=lambda each: (each.name in _WAKING, each.amount))
+        why = (
+            f"nothing is strong enough: context_hunger {hunger.amount:.2f} of more than {HUNGRY:g}, "
+            f"{most.name} {most.amount:.2f} of {AWAKE:g} ({most.reason})"
+        )
+        if hunger.amount > HUNGRY:
+            why = f"{_above(hunger, HUNGRY)}; but nothing tells what its contexts are"
+        return Decision(kind="nothing", why=why)
     mode = QueryMode.SIMILAR_STATE if strong[0].name == "pain" else QueryMode.RELATED_UNRESOLVED
     state = StateBasedRetrieval(
         citizen_id=appetite.citizen_id,
         query_mode=mode,
         reality_pressure=appetite.reality_pressure,
-        query_levels=request.query_levels,
-        collectives=request.collectives,
         **_options(request),
     )
     return Decision(kind="state", why=_above(strong[0], AWAKE, "at least"), reading=strong[0].name, state=state)
@@ -444,32 +422,19 @@ def _intention(text: str, mode: TemporalMode, appetite: Appetite, request: Inten
         temporal_mode=mode,
         min_energy=LEAST_ENERGY,
         reality_pressure=appetite.reality_pressure,
-        query_levels=request.query_levels,
-        collectives=request.collectives,
         time_zone=request.time_zone,
-        generated_by=GENERATED_BY,
+        generated_by="appetite",
         **_options(request),
     )
 
 
 def _options(request: IntendRequest) -> dict[str, object]:
-    return request.model_dump(include={"apply_feedback", "explain", "max_tokens", "form", "parts"})
+    names = {"apply_feedback", "explain", "max_tokens", "form", "parts", "query_levels", "collectives"}
+    return request.model_dump(include=names)
 
 
 def _above(reading: Reading, threshold: float, how: str = "above") -> str:
     return f"{reading.name} is {reading.amount:.2f}, {how} {threshold:g}: {reading.reason}"
-
-
-def _why_not(appetite: Appetite) -> str:
-    """The strongest readings and what they would need."""
-    hunger = appetite.reading("context_hunger")
-    if hunger.amount > HUNGRY:
-        return f"{_above(hunger, HUNGRY)}; but nothing tells what its contexts are"
-    most = max(appetite.readings, key=lambda each: (each.name in _WAKING, each.amount))
-    return (
-        f"nothing is strong enough: context_hunger {hunger.amount:.2f} of more than {HUNGRY:g}, "
-        f"{most.name} {most.amount:.2f} of {AWAKE:g} ({most.reason})"
-    )
 
 
 HOUR: Final = 3_600_000_000

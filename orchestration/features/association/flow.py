@@ -14,16 +14,22 @@ from orchestration.entity_extraction import look_up_lexicons
 from orchestration.features.association import queries as store
 from orchestration.features.association import scoring
 from orchestration.features.association.queries import WeighedTag
-from orchestration.features.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagCounts, TagKey
+from orchestration.features.association.scoring import (
+    AssociationHit,
+    FilledBudget,
+    Harvest,
+    QueryTerms,
+    TagCounts,
+    TagKey,
+)
 from orchestration.features.association.values import Associated, Associations, Bridge, TagWalk
 from orchestration.graph_queries.execution import QueryKind, QueryRequest, QueryResult, check_answered, run_all
-from orchestration.graph_queries.existing_graphs import View, open_view
-from orchestration.graph_queries.filters import read_filters
-from orchestration.graph_queries.six_queries import draw, memory_columns
-from orchestration.mind.decay import Decay
+from orchestration.graph_queries.existing_graphs import View, open_view, read_filters
+from orchestration.graph_queries.six_queries import draw
+from orchestration.mind.energy import Decay
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import plurality_term
+from orchestration.ranking.consciousness_score import plurality_term
 from orchestration.ranking.relevance import word_weights
 from schemas.base import json_bytes
 from schemas.memory import GraphKey, describe_unreadable
@@ -33,6 +39,7 @@ from substrate.language.text import count_of, query_words, stem
 from substrate.store.derived import count_carriers, read_made
 from substrate.store.filters import filter_values
 from substrate.store.reader import tag_members
+from substrate.store.search import NODE_START
 
 POOL: Final = 250
 """At most this many candidates in each phase and level."""
@@ -52,33 +59,10 @@ class _Question:
     lexicons: Mapping[GraphKey, Lexicon]
     searched: Mapping[GraphKey, Sequence[str]]
     filter_notes: tuple[str, ...]
-    decay: Decay
 
     def values(self) -> dict[str, Any]:
         """The parameters that all queries share: the time scope and the filters."""
         return {**self.view.scope.bounds(), **filter_values(self.request.filters)}
-
-
-class _MadeTags(NamedTuple):
-    """The names of the made tags of the anchors of a level, and how a reader sees them."""
-
-    made: Mapping[Key, tuple[str, ...]]
-    shown: Mapping[TagKey, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Results:
-    """The results of the three kinds of queries: anchors, plural candidates, and the walk."""
-
-    anchors: Sequence[QueryResult]
-    pools: Sequence[QueryResult]
-    walk: Sequence[QueryResult]
-
-    @property
-    def failed(self) -> list[str]:
-        """The names of the queries that failed."""
-        results = (*self.anchors, *self.walk, *self.pools)
-        return [result.request.name for result in results if result.timing.failure]
 
 
 async def walk(request: TagWalk, deps: Deps, now: Instant) -> bytes:
@@ -92,23 +76,6 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     A level without a graph is left out; a query that failed is named in `degraded`. Raises Unavailable when no
     graph answered.
     """
-    question = await _look_up(request, deps, now)
-    pools = [(target, question.searched[level]) for level, target in question.view.targets.items()]
-    drawing = draw(request, pools, question.view.scope.bounds(), request.filters)
-    anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
-    query = _query_terms(question, anchor_results)
-    hits: list[Hit] = []
-    for result in anchor_results:
-        hits += map(Hit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
-    drawn = scoring.score_words(_pool_hits(pool_results), _with_searched_words(query, question))
-    hits += [hit for hit in drawn if hit.words]
-    anchors = scoring.rank_anchors(scoring.score_words(hits, query))
-    harvested = await _harvest(question, anchors)
-    results = _Results(anchor_results, pool_results, await _walk(question, harvested))
-    return _respond(question, query, harvested, results)
-
-
-async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.graphs, scope, deps, now=now)
     lexicons, filtered = await asyncio.gather(
@@ -116,8 +83,37 @@ async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     )
     searched = {level: discriminative_terms(lexicon) for level, lexicon in lexicons.items()}
     keywords = tuple(query_words(request.query_text))
+    question = _Question(request, keywords, view, lexicons, searched, filtered.notes)
+    pools = [(target, searched[level]) for level, target in view.targets.items()]
+    drawing = draw(request, pools, scope.bounds(), request.filters)
+    anchor_results, pool_results = await asyncio.gather(_search_words(question), drawing)
+    query = _query_terms(question, anchor_results)
+    hits: list[AssociationHit] = []
+    for result in anchor_results:
+        hits += map(AssociationHit.from_row, store.read_anchors(result.rows, result.key, result.request.known_to))
+    of_searched = _with_searched_words(query, question)
+    drawn = _pool_hits(pool_results)
+    hits += [hit for hit in scoring.score_words(drawn, of_searched) if hit.words]
+    harvested = await _harvest(question, scoring.rank_anchors(scoring.score_words(hits, query)))
+    walk_results = await _walk(question, harvested)
+    reached = {hit.key: hit for hit in (*drawn, *_walk_hits(walk_results, harvested))}
+    anchors, neighbours = found = _choose(question, of_searched, harvested, reached)
+    results = (*anchor_results, *walk_results, *pool_results)
+    failed = [result.request.name for result in results if result.timing.failure]
+    shown = [one.memory for one in (*anchors.memories, *neighbours.memories)]
     decay = Decay(deps.half_lives, scope.valid.start)
-    return _Question(request, keywords, view, lexicons, searched, filtered.notes, decay)
+    return Associations(
+        citizen_id=request.citizen_id,
+        keywords=keywords,
+        anchors=_with_decay(anchors.memories, decay),
+        tags=tuple(harvested.bridges.values()),
+        neighbours=_with_decay(neighbours.memories, decay),
+        anchor_chars=anchors.chars,
+        neighbour_chars=neighbours.chars,
+        omitted=anchors.omitted + neighbours.omitted,
+        notes=_notes(question, harvested, found),
+        degraded=(*failed, *describe_unreadable(shown)),
+    )
 
 
 async def _search_words(question: _Question) -> list[QueryResult]:
@@ -161,12 +157,14 @@ def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
     return query._replace(weights=weights)
 
 
-async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
+async def _harvest(question: _Question, anchors: Sequence[AssociationHit]) -> Harvest:
     """Phase 2: read the made tags of the anchors, and count the memories of each of their tags."""
     targets = question.view.targets.values()
-    found = await asyncio.gather(*(_read_made(target, anchors) for target in targets))
-    made = {key: names for each in found for key, names in each.made.items()}
-    shown = {tag: name for each in found for tag, name in each.shown.items()}
+    made: dict[Key, tuple[str, ...]] = {}
+    shown: dict[TagKey, str] = {}
+    for names, forms in await asyncio.gather(*(_read_made(target, anchors) for target in targets)):
+        made |= names
+        shown |= forms
     tagged = [replace(hit, made=made.get(hit.key, ())) for hit in anchors]
     carriers = scoring.find_carriers(tagged)
     counts = await asyncio.gather(*(_count_tags(target, carriers) for target in targets))
@@ -174,15 +172,20 @@ async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
     return scoring.harvest(tagged, carriers, TagCounts(dict(ChainMap(*counts)), memory_counts), shown)
 
 
-async def _read_made(target: GraphTarget, anchors: Sequence[Hit]) -> _MadeTags:
-    """The made tags of the anchors of a level. They have no past: the past is walked over given tags alone."""
+async def _read_made(
+    target: GraphTarget, anchors: Sequence[AssociationHit]
+) -> tuple[dict[Key, tuple[str, ...]], dict[TagKey, str]]:
+    """The made tags of the anchors of a level, and how a reader sees them.
+
+    They have no past: the past is walked over given tags alone.
+    """
     hits = [] if target.past else [hit for hit in anchors if hit.memory.graph_key == target.key]
     tags = await read_made(target.graph, [hit.memory.node_id for hit in hits]) if hits else {}
     names: dict[str, tuple[str, ...]] = {}
     for memory_id, some in tags.items():
         names[memory_id] = tuple(tag.name for tag in some)
     shown = {TagKey(target.key, tag.name): tag.shown for some in tags.values() for tag in some}
-    return _MadeTags({hit.key: names.get(hit.memory.node_id, ()) for hit in hits}, shown)
+    return {hit.key: names.get(hit.memory.node_id, ()) for hit in hits}, shown
 
 
 async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKey, int]:
@@ -214,44 +217,36 @@ def _followed(graph: GraphKey, harvested: Harvest) -> list[WeighedTag]:
     ]
 
 
-def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results: _Results) -> Associations:
-    request = question.request
-    reached = {hit.key: hit for hit in (*_pool_hits(results.pools), *_walk_hits(results.walk, harvested))}
-    direct = [
-        replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
-    ]
-    others = [hit for key, hit in reached.items() if key not in harvested.relevance]
-    beside = scoring.score_words(others, _with_searched_words(query, question))
-    plurality, moment = request.plurality, question.view.scope.valid.start
+class _Filled(NamedTuple):
+    """What fits into the characters asked for: the direct hits, and what is reached from them."""
 
-    def associated(hit: Hit) -> Associated:
+    anchors: FilledBudget
+    neighbours: FilledBudget
+
+
+def _choose(
+    question: _Question, of_searched: QueryTerms, harvested: Harvest, reached: Mapping[Key, AssociationHit]
+) -> _Filled:
+    request, moment = question.request, question.view.scope.valid.start
+    plurality = request.plurality
+    per_week = None if plurality is None else plurality.per_week
+
+    def associated(hit: AssociationHit) -> Associated:
         if plurality is None:
             return scoring.associate_hit(hit, harvested)
         memory = hit.memory
         added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
         return scoring.associate_hit(hit, harvested, added)
 
-    per_week = None if request.plurality is None else request.plurality.per_week
-    anchor_chars = scoring.anchor_chars(request.max_chars)
-    anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
-    candidates = map(associated, (hit for hit in beside if not hit.words))
+    direct = [
+        replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
+    ]
+    chars = request.max_chars * scoring.ANCHOR_PERCENT // 100
+    anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), chars)
+    others = [hit for key, hit in reached.items() if key not in harvested.relevance]
+    candidates = [associated(hit) for hit in scoring.score_words(others, of_searched) if not hit.words]
     ranked = scoring.rank((neighbour for neighbour in candidates if neighbour.score > 0.0), per_week)
-    neighbours = scoring.fill_budget(ranked, request.max_chars - anchor_chars)
-    return Associations(
-        citizen_id=request.citizen_id,
-        keywords=question.keywords,
-        anchors=_with_decay(anchors.memories, question.decay),
-        tags=tuple(harvested.bridges.values()),
-        neighbours=_with_decay(neighbours.memories, question.decay),
-        anchor_chars=anchors.chars,
-        neighbour_chars=neighbours.chars,
-        omitted=anchors.omitted + neighbours.omitted,
-        notes=_notes(question, harvested, anchors, neighbours),
-        degraded=(
-            *results.failed,
-            *describe_unreadable(shown.memory for shown in (*anchors.memories, *neighbours.memories)),
-        ),
-    )
+    return _Filled(anchors, scoring.fill_budget(ranked, request.max_chars - chars))
 
 
 def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, ...]:
@@ -261,27 +256,25 @@ def _with_decay(shown: Sequence[Associated], decay: Decay) -> tuple[Associated, 
     return tuple(one.model_copy(update={"memory": memory}) for one, memory in each)
 
 
-def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
-    hits: list[Hit] = []
+def _pool_hits(results: Iterable[QueryResult]) -> list[AssociationHit]:
+    hits: list[AssociationHit] = []
     for result in results:
-        rows = memory_columns(result)
-        hits += map(Hit.from_row, store.read_memories(rows, result.key, result.request.known_to))
+        rows = [row[NODE_START:] for row in result.rows]  # each in the order of `NODE_COLUMNS`
+        hits += map(AssociationHit.from_row, store.read_memories(rows, result.key, result.request.known_to))
     return hits
 
 
-def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[Hit]:
-    hits: list[Hit] = []
+def _walk_hits(results: Iterable[QueryResult], harvested: Harvest) -> list[AssociationHit]:
+    hits: list[AssociationHit] = []
     for result in results:
         followed = [tag.name for tag in _followed(result.key, harvested)]
         walked = store.read_walk(result.rows, result.key, result.request.known_to)
-        hits += (Hit.from_row(measured, followed) for measured in walked)
+        hits += (AssociationHit.from_row(measured, followed) for measured in walked)
     return hits
 
 
-def _notes(
-    question: _Question, harvested: Harvest, anchors: FilledBudget, neighbours: FilledBudget
-) -> tuple[str, ...]:
-    request = question.request
+def _notes(question: _Question, harvested: Harvest, found: _Filled) -> tuple[str, ...]:
+    request, (anchors, neighbours) = question.request, found
     notes = [*request.notes, *question.view.notes, *question.filter_notes]
     if not question.keywords:
         notes.append("the question has no word to search for: only stop words and punctuation")

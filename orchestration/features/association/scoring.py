@@ -12,7 +12,7 @@ from orchestration.assembly.budget import Budget
 from orchestration.features.association.queries import AnchorPath, MeasuredMemory
 from orchestration.features.association.values import Associated, Bridge
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import split_by_week
+from orchestration.ranking.consciousness_score import split_by_week
 from orchestration.ranking.relevance import count_held
 from orchestration.ranking.texts import ReadText
 from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names
@@ -43,7 +43,7 @@ class TagKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class AssociationHit:
     """A memory that a query returned.
 
     `terms`: its length in words without stop words. `words`: its BM25. `boosted`: `words` was doubled. `paths`:
@@ -60,7 +60,7 @@ class Hit:
     derived: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def from_row(cls, measured: MeasuredMemory, followed: Sequence[str] = ()) -> Hit:
+    def from_row(cls, measured: MeasuredMemory, followed: Sequence[str] = ()) -> AssociationHit:
         """A hit from a row; counts the length if none is stored. `followed`: the tags of the walk, in order."""
         length = count_terms(vars(measured.memory)) if measured.terms is None else measured.terms
         made = tuple(followed[place] for place in measured.made)
@@ -90,33 +90,28 @@ class Hit:
         return list(dict.fromkeys((*given, *(TagKey(graph, name) for name in self.made))))
 
     @property
-    def _read(self) -> _Read:
-        found: _Read | None = self.derived.get("hit")
+    def _read(self) -> _MemoryReading:
+        found: _MemoryReading | None = self.derived.get("hit")
         if found is None:
-            found = self.derived["hit"] = _read_memory(self.memory)
+            memory, content, graph = self.memory, vars(self.memory), self.memory.graph_key
+            labels = " ".join((*given_tags(content), *memory.buckets, memory.speaker or "")).replace("_", " ")
+            names = dict.fromkeys(tag_names(memory.tags, memory.buckets))
+            found = self.derived["hit"] = _MemoryReading(
+                (graph, memory.node_id, memory.version),
+                ReadText(indexed_text(content)),
+                stems(labels),
+                tuple(TagKey(graph, name) for name in names),
+            )
         return found
 
 
-class _Read(NamedTuple):
+class _MemoryReading(NamedTuple):
     """What is read of a memory, whatever is asked."""
 
     key: Key
     text: ReadText
     label_stems: Set[str]
     tags: Sequence[TagKey]
-
-
-def _read_memory(memory: ConsciousnessNode) -> _Read:
-    content = vars(memory)
-    graph = memory.graph_key
-    labels = " ".join((*given_tags(content), *memory.buckets, memory.speaker or "")).replace("_", " ")
-    names = dict.fromkeys(tag_names(memory.tags, memory.buckets))
-    return _Read(
-        (graph, memory.node_id, memory.version),
-        ReadText(indexed_text(content)),
-        stems(labels),
-        tuple(TagKey(graph, name) for name in names),
-    )
 
 
 class QueryTerms(NamedTuple):
@@ -131,7 +126,7 @@ class QueryTerms(NamedTuple):
     memory_counts: Mapping[GraphKey, int]
 
 
-def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
+def score_words(hits: Iterable[AssociationHit], query: QueryTerms) -> list[AssociationHit]:
     """The hits with their BM25, doubled when a tag, a bucket or the speaker has a word of the question.
 
     The speaker counts as a bucket: each turn belongs to its speaker, even if no bucket is stored.
@@ -151,7 +146,7 @@ def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
     return scored
 
 
-def rank_anchors(hits: Iterable[Hit]) -> list[Hit]:
+def rank_anchors(hits: Iterable[AssociationHit]) -> list[AssociationHit]:
     """The hits with a word of the question: best first, equal ones by key."""
     return sorted((hit for hit in hits if hit.words > 0.0), key=lambda hit: (-hit.words, hit.key))
 
@@ -164,16 +159,16 @@ class Harvest:
     that of the best. `relevance_by_id`: the same by level and memory id; of several records the greatest.
     """
 
-    anchors: Sequence[Hit]
-    carriers: Mapping[TagKey, Sequence[Hit]]
+    anchors: Sequence[AssociationHit]
+    carriers: Mapping[TagKey, Sequence[AssociationHit]]
     bridges: Mapping[TagKey, Bridge]
     relevance: Mapping[Key, float]
     relevance_by_id: Mapping[GraphKey, Mapping[str, float]]
 
 
-def find_carriers(anchors: Sequence[Hit]) -> dict[TagKey, list[Hit]]:
+def find_carriers(anchors: Sequence[AssociationHit]) -> dict[TagKey, list[AssociationHit]]:
     """By tag or bucket of the best anchors, the anchors that have it, best first (001, phase 2)."""
-    carriers: defaultdict[TagKey, list[Hit]] = defaultdict(list)
+    carriers: defaultdict[TagKey, list[AssociationHit]] = defaultdict(list)
     for hit in anchors[:WALK_STARTS]:
         for tag in hit.tags:
             carriers[tag].append(hit)
@@ -181,8 +176,8 @@ def find_carriers(anchors: Sequence[Hit]) -> dict[TagKey, list[Hit]]:
 
 
 def harvest(
-    anchors: Sequence[Hit],
-    carriers: Mapping[TagKey, Sequence[Hit]],
+    anchors: Sequence[AssociationHit],
+    carriers: Mapping[TagKey, Sequence[AssociationHit]],
     counts: TagCounts,
     shown: Mapping[TagKey, str],
 ) -> Harvest:
@@ -206,7 +201,9 @@ class TagCounts(NamedTuple):
     memories: Mapping[GraphKey, int]
 
 
-def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], counts: TagCounts) -> Bridge:
+def _bridge(
+    tag: TagKey, hits: Sequence[AssociationHit], relevance: Mapping[Key, float], counts: TagCounts
+) -> Bridge:
     """A tag with the mean relevance of its memories × its specificity; at least its carriers are counted.
 
     The mean tells a tag whose memories are mostly hits from one that a single hit has by chance.
@@ -214,12 +211,7 @@ def _bridge(tag: TagKey, hits: Sequence[Hit], relevance: Mapping[Key, float], co
     count = max(counts.tags.get(tag, 0), len(hits))
     mean = sum(relevance[hit.key] for hit in hits) / count
     weight = mean * specificity(count, counts.memories.get(tag.graph, 1))
-    return Bridge(
-        name=tag.name,
-        **graph_fields(tag.graph),
-        memories=count,
-        weight=round(weight, _DIGITS),
-    )
+    return Bridge(name=tag.name, **graph_fields(tag.graph), memories=count, weight=round(weight, _DIGITS))
 
 
 def specificity(count: int, size: int) -> float:
@@ -227,12 +219,12 @@ def specificity(count: int, size: int) -> float:
     return inverse_document_frequency(count, size) / inverse_document_frequency(1, max(1, size))
 
 
-def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:
+def associate_hit(hit: AssociationHit, harvested: Harvest, plurality: float = 0.0) -> Associated:
     """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
     relevance = harvested.relevance_by_id.get(hit.memory.graph_key, {})
     bridges = []
     for tag in hit.tags:  # those that an anchor other than this memory has
-        if tag in harvested.bridges and {other.key for other in harvested.carriers[tag]} - {hit.key}:
+        if tag in harvested.bridges and any(other.key != hit.key for other in harvested.carriers[tag]):
             bridges.append(tag)
     shortest = {path.anchor_id: path for path in reversed(hit.paths)}  # they come shortest first
     by_links = sum(
@@ -293,8 +285,3 @@ def fill_budget(ranked: Sequence[Associated], max_chars: int) -> FilledBudget:
             fitting.append(associated)
             spent += size
     return FilledBudget(tuple(fitting), spent, len(ranked) - len(fitting))
-
-
-def anchor_chars(max_chars: int) -> int:
-    """How many of `max_chars` characters the anchors may fill."""
-    return max_chars * ANCHOR_PERCENT // 100

@@ -16,38 +16,14 @@ import numpy as np
 from orchestration.appraisal.telling import read_silence
 from orchestration.feature import Feature
 from orchestration.features.consolidation import queries as store
-from orchestration.features.consolidation.generalisations import (
-    FEWEST,
-    MEMBER_COUNT,
-    MEMBER_SET,
-    NEXT,
-    Cluster,
-    Content,
-    Generalised,
-    Holders,
-    Item,
-    Made,
-    Place,
-    Standing,
-    Told,
-    aggregate,
-    build_messages,
-    find_clusters,
-    find_fault,
-    generalisation_id,
-    grown_commands,
-    medoid,
-    member_set,
-    new_commands,
-    words_of,
-)
+from orchestration.features.consolidation import rules
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.writing.appraised_rows import NO_STATEMENTS
 from orchestration.writing.records import embedded_text, given_tags
 from schemas.commands import Command, Retract
 from schemas.memory import GENERALISATION, SILENCES, ConsciousnessNode, Source, graph_fields
 from schemas.temporal import to_instant
-from substrate.inference.language.model import LanguageModel, ModelRequest
+from substrate.inference.language import ModelRequest
 from substrate.language.text import name_key, words
 from substrate.store import erasure, reader
 from substrate.store.derived import find_made_of
@@ -66,11 +42,8 @@ SECONDS: Final = 20.0
 ASKED_AT_ONCE, ASKED_A_PAGE = 2, 8
 
 
-class Planned(NamedTuple):
-    """A generalisation of a page: after its commands it has these members, or it goes."""
-
-    id: str
-    members: frozenset[str]
+type Planned = tuple[str, frozenset[str]]
+"""A generalisation of a page by its id: after its commands it has these members, or it goes."""
 
 
 class _Position(NamedTuple):
@@ -102,38 +75,31 @@ class _Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """What a page has read: memories, with nodes and vectors by id, and the generalisations around them."""
+    """What a page has read: memories, with nodes and vectors by id, and the generalisations around them.
 
+    `fields`: those of each command on its graph.
+    """
+
+    fields: Mapping[str, Any]
     memories: Mapping[str, ConsciousnessNode]
     nodes: Mapping[str, Collection[str]]
     vectors: Mapping[str, Sequence[float]]
     names: Mapping[str, store.NodeName]
-    holders: Holders
-    made: Mapping[str, store.Generalised]
+    holders: rules.Holders
+    made: Mapping[str, store.StoredGeneralisation]
 
-    def items(self) -> list[Item]:
-        return list(map(self._item, self.memories.values()))
-
-    def _item(self, memory: ConsciousnessNode) -> Item:
+    def item(self, memory: ConsciousnessNode) -> rules.Item:
         speaker = name_key(memory.speaker or "")
-        about = (
-            node
-            for node in self.nodes.get(memory.node_id, ())
-            if node not in self.names or self.names[node].key != speaker
-        )
-        return Item(
-            memory.node_id,
-            memory.abstraction or "L0",
-            to_instant(memory.valid_at),
-            frozenset((*about, *_tags(memory))),
-            self.vectors.get(memory.node_id),
-            to_instant(memory.created_at),
-        )
+        nodes, names, tags = self.nodes.get(memory.node_id, ()), self.names, _tags(memory)
+        about = [node for node in nodes if node not in names or names[node].key != speaker]
+        since, known = to_instant(memory.valid_at), to_instant(memory.created_at)
+        vector, level = self.vectors.get(memory.node_id), memory.abstraction or "L0"
+        return rules.Item(memory.node_id, level, since, frozenset((*about, *tags)), vector, known)
 
-    def members(self, cluster: Cluster) -> list[ConsciousnessNode]:
+    def members(self, cluster: rules.Cluster) -> list[ConsciousnessNode]:
         return [self.memories[member] for member in cluster.members]
 
-    def shown_names(self, cluster: Cluster) -> list[str]:
+    def shown_names(self, cluster: rules.Cluster) -> list[str]:
         return [self.names[node].name if node in self.names else node for node in cluster.nodes]
 
 
@@ -173,7 +139,7 @@ class ConsolidationJob(Job):
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Remove what was planned but has not all its members, as one of them was erased meanwhile."""
-        planned = {each.id: each.members for each in page.beside}
+        planned: dict[str, frozenset[str]] = dict(page.beside)
         stored = await store.read_made(context.graph, planned) if planned else []
         gone = [each.id for each in stored if each.live and each.linked != planned[each.id]]
         if gone:
@@ -183,22 +149,21 @@ class ConsolidationJob(Job):
 
 def _is_window(row: store.PageRow) -> bool:
     """True for a node of which all holders are looked at together."""
-    return row.is_open and row.is_node and FEWEST <= row.links <= MOST_HOLDERS
+    return row.is_open and row.is_node and rules.FEWEST <= row.links <= MOST_HOLDERS
 
 
-def _is_broken(made: store.Generalised) -> bool:
+def _is_broken(made: store.StoredGeneralisation) -> bool:
     """True for one whose links were not all stored, or of which a member was erased meanwhile."""
-    count = made.extra.get(MEMBER_COUNT)
+    count = made.extra.get(rules.MEMBER_COUNT)
     return made.live and isinstance(count, int) and len(made.linked) < count
 
 
 async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _Window:
     graph, rest = context.graph, context.rest
-    ids = dict.fromkeys(row.id for row in page if row.is_open and not row.is_node)
-    ids |= dict.fromkeys(await store.read_holders(graph, [row.id for row in page if _is_window(row)]))
-    some = list(ids)[:MOST_ITEMS]
-    await rest()
     own = [row.id for row in page if row.is_open and not row.is_node]
+    around = await store.read_holders(graph, [row.id for row in page if _is_window(row)])
+    some = list(dict.fromkeys([*own, *around]))[:MOST_ITEMS]
+    await rest()
     made = await store.read_made(graph, {*await find_made_of(graph, some), *own})
     await rest()
     memories = {each.node_id: each for each in await store.read_contents(graph, some, context.key)}
@@ -213,11 +178,14 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     telling = [each.node_id for each in memories.values() if len(words(each.description)) >= FEWEST_WORDS]
     vectors = await store.read_vectors(graph, telling) if context.deps.embedder.dimension else {}
     total = (await reader.counts(graph)).memories
-    holders = Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
-    return _Window(memories, nodes, vectors, names, holders, {each.id: each for each in made})
+    holders = rules.Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
+    fields = {**graph_fields(context.key), "citizen_id": context.citizen_id, "source": Source.UPKEEP}
+    return _Window(fields, memories, nodes, vectors, names, holders, {each.id: each for each in made})
 
 
-def _members_to_read(made: Sequence[store.Generalised], memories: Mapping[str, ConsciousnessNode]) -> list[str]:
+def _members_to_read(
+    made: Sequence[store.StoredGeneralisation], memories: Mapping[str, ConsciousnessNode]
+) -> list[str]:
     """Beside the memories of the window the members of what may grow by a newer one, or has changed; at most
     `MOST_ITEMS`."""
     live = [each for each in made if each.live]
@@ -249,66 +217,52 @@ async def _plan_changes(
 ) -> tuple[list[Command], list[Planned], list[str]]:
     """The commands of a window, what they are to leave, and the same in words."""
     commands: list[Command] = []
-    beside = [Planned(each, frozenset()) for each in sorted(broken)]
+    beside: list[Planned] = [(each, frozenset()) for each in sorted(broken)]
     shown = [f"remove {each}: not all of its members are there" for each in sorted(broken)]
     whole = [each for each in window.made.values() if each.id not in broken]
-    made = [Made(each.id, each.visible, each.live, each.left, each.created_at) for each in whole]
     # In a thread: some hundred memories with their vectors may take longer than a request should wait.
-    found = await asyncio.to_thread(find_clusters, window.items(), made, window.holders)
+    items = list(map(window.item, window.memories.values()))
+    found = await asyncio.to_thread(rules.find_clusters, items, whole, window.holders)
     grown = {cluster.grows for cluster in found}
     for each in whole:
-        is_read = len(each.visible) < FEWEST or each.visible <= window.memories.keys()
+        is_read = len(each.visible) < rules.FEWEST or each.visible <= window.memories.keys()
         if each.live and each.id not in grown and is_read and _has_changed(each):
-            rest = _remaining(each, window)
-            if rest is None:
-                gone = {"id": each.id, "command_id": f"{each.id}:gone:{each.version}", "source": Source.UPKEEP}
-                commands.append(Retract(**graph_fields(context.key), citizen_id=context.citizen_id, **gone))
-                shown.append(f"retract {each.id}: fewer than {FEWEST} of its members hold")
+            left = [window.memories[member] for member in each.visible if member in window.memories]
+            left.sort(key=lambda memory: (memory.valid_at, memory.node_id))
+            if len(left) < rules.FEWEST:
+                gone = {"id": each.id, "command_id": f"{each.id}:gone:{each.version}"}
+                commands.append(Retract(**window.fields, **gone))
+                shown.append(f"retract {each.id}: fewer than {rules.FEWEST} of its members hold")
             else:
-                found.append(rest)
-    for generalised in await _generalise(context, window, found):
-        commands += generalised.commands
-        beside.append(generalised.planned)
-        shown.append(generalised.shown)
-    return commands, beside, shown
+                members = tuple(memory.node_id for memory in left)
+                found.append(rules.Cluster(left[0].abstraction or "L0", members, (), each.id))
+    made_now, planned_now, shown_now = await _generalise(context, window, found)
+    return [*commands, *made_now], [*beside, *planned_now], [*shown, *shown_now]
 
 
-def _has_changed(made: store.Generalised) -> bool:
-    """True when the members that hold are not those that it was made of."""
-    return made.extra.get(MEMBER_SET) not in (None, member_set(made.visible))
+def _has_changed(made: store.StoredGeneralisation) -> bool:
+    return made.extra.get(rules.MEMBER_SET) not in (None, rules.member_set(made.visible))
 
 
-def _remaining(made: store.Generalised, window: _Window) -> Cluster | None:
-    """The members that hold still; None when they are too few."""
-    left = [window.memories[member] for member in made.visible if member in window.memories]
-    if len(left) < FEWEST:
-        return None
-    left.sort(key=lambda memory: (memory.valid_at, memory.node_id))
-    return Cluster(left[0].abstraction or "L0", tuple(memory.node_id for memory in left), (), made.id)
-
-
-class _Generalised(NamedTuple):
-    """A generalisation to store: its commands, what they are to leave, and the same in words."""
-
-    commands: Sequence[Command]
-    planned: Planned
-    shown: str
-
-
-async def _generalise(context: JobContext, window: _Window, clusters: Sequence[Cluster]) -> list[_Generalised]:
-    """What is made of the clusters, without those of which another generalisation says the same."""
+async def _generalise(
+    context: JobContext, window: _Window, clusters: Sequence[rules.Cluster]
+) -> tuple[list[Command], list[Planned], list[str]]:
+    """The same of the clusters, without those of which another generalisation says what they say."""
     words_by_cluster = await _find_words(context, window, clusters)
     contents = []
     for cluster, told in zip(clusters, words_by_cluster, strict=True):
-        contents.append(aggregate(cluster, window.members(cluster), told, window.shown_names(cluster)))
+        contents.append(rules.aggregate(cluster, window.members(cluster), told, window.shown_names(cluster)))
         await asyncio.sleep(0)  # requests go on between two clusters
     texts = [embedded_text(content.fields) for content in contents]
     embedder = context.deps.embedder
     vectors = await embedder.embed_texts(texts) if texts and embedder.dimension else [[] for _ in texts]
-    made: list[_Generalised] = []
+    commands: list[Command] = []
+    planned: list[Planned] = []
+    shown: list[str] = []
+    fields = window.fields
     kept: list[tuple[str, np.ndarray[Any, Any]]] = []
     for cluster, content, vector in zip(clusters, contents, vectors, strict=True):
-        abstraction = NEXT[cluster.abstraction]
+        abstraction = rules.NEXT[cluster.abstraction]
         if cluster.grows is None and vector:
             said = [float(other @ _unit(vector)) for kind, other in kept if kind == abstraction]
             said.append(await store.nearest_generalisation(context.graph, vector, abstraction))
@@ -316,9 +270,16 @@ async def _generalise(context: JobContext, window: _Window, clusters: Sequence[C
                 continue
         if vector:
             kept.append((abstraction, _unit(vector)))
-        made.append(_commands_of(context, window, cluster, content))
+        if cluster.grows is None:
+            commands += rules.new_commands(cluster, content, fields)
+            planned.append((rules.generalisation_id(cluster), frozenset(cluster.members)))
+        else:
+            stored = window.made[cluster.grows]
+            commands += rules.grown_commands(cluster, content, stored, fields, now=context.now)
+            planned.append((stored.id, stored.linked | frozenset(cluster.members)))
+        shown.append(f"{abstraction} of {len(cluster.members)}: {content.fields['description']}")
         await asyncio.sleep(0)
-    return made
+    return commands, planned, shown
 
 
 def _unit(vector: Sequence[float]) -> np.ndarray[Any, Any]:
@@ -327,48 +288,30 @@ def _unit(vector: Sequence[float]) -> np.ndarray[Any, Any]:
     return array / length if length else array
 
 
-def _commands_of(context: JobContext, window: _Window, cluster: Cluster, content: Content) -> _Generalised:
-    place = Place(context.key, context.citizen_id)
-    whole = cluster.grows or generalisation_id(cluster)
-    shown = f"{NEXT[cluster.abstraction]} of {len(cluster.members)}: {content.fields['description']}"
-    if cluster.grows is None:
-        return _Generalised(
-            new_commands(cluster, content, place), Planned(whole, frozenset(cluster.members)), shown
-        )
-    stored = window.made[whole]
-    standing = Standing(whole, stored.version, stored.linked, ended=stored.invalid_at <= context.now)
-    commands = grown_commands(cluster, content, standing, place, now=context.now)
-    return _Generalised(commands, Planned(whole, stored.linked | frozenset(cluster.members)), shown)
-
-
-async def _find_words(context: JobContext, window: _Window, clusters: Sequence[Cluster]) -> list[Told]:
+async def _find_words(
+    context: JobContext, window: _Window, clusters: Sequence[rules.Cluster]
+) -> list[rules.GeneralText]:
     """What each cluster has in common: by the language model where one is configured and says it well."""
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def find(place: int, cluster: Cluster) -> Told:
+    async def find(place: int, cluster: rules.Cluster) -> rules.GeneralText:
         members = window.members(cluster)
         vectors = [window.vectors.get(member.node_id) for member in members]
-        first = medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
+        first = rules.medoid(vectors, [window.nodes.get(member.node_id, ()) for member in members])
         members = [members[first], *members[:first], *members[first + 1 :]]  # then the others in the order of time
-        plain = words_of(members, members[0], window.shown_names(cluster))
+        plain = rules.words_of(members, members[0], window.shown_names(cluster))
         model = context.deps.language_model
         if model is None or place >= ASKED_A_PAGE:
             return plain
+        texts = [f"{each.speaker}: {each.description}" if each.speaker else each.description for each in members]
+        request = ModelRequest("generalisation", rules.build_messages(texts), SECONDS)
         async with turns:
-            return await _ask(model, members) or plain
+            value, _ = await model.ask(request, rules.Generalised)
+        if value is None or rules.find_fault(value, texts) is not None:
+            return plain
+        return rules.GeneralText(value.text, value.rule, model.model)
 
     return list(await asyncio.gather(*(find(place, cluster) for place, cluster in enumerate(clusters))))
-
-
-async def _ask(model: LanguageModel, members: Sequence[ConsciousnessNode]) -> Told | None:
-    texts = [
-        f"{member.speaker}: {member.description}" if member.speaker else member.description for member in members
-    ]
-    messages = build_messages(texts)
-    value, _ = await model.ask(ModelRequest("generalisation", messages, SECONDS), Generalised)
-    if value is None or find_fault(value, texts) is not None:
-        return None
-    return Told(value.text, value.rule, model.model)
 
 
 FEATURE: Final = Feature("consolidation", jobs=(ConsolidationJob(),))

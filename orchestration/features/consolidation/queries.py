@@ -108,7 +108,7 @@ class NodeName(NamedTuple):
     links: int
 
 
-class Generalised(NamedTuple):
+class StoredGeneralisation(NamedTuple):
     """A generalisation with its members. `linked`: those to which it has an open link; `visible`: those of them
     that hold still; `left`: those that it had once."""
 
@@ -176,29 +176,23 @@ async def read_vectors(graph: Graph, ids: Sequence[str]) -> dict[str, list[float
     return vectors
 
 
-async def read_made(graph: Graph, ids: Iterable[str]) -> list[Generalised]:
+async def read_made(graph: Graph, ids: Iterable[str]) -> list[StoredGeneralisation]:
     """The generalisations with these ids, with their members; one without any member is left out."""
     found: dict[str, list[Row]] = {}
     for some in batched(sorted(ids), AT_ONCE):
         for row in await graph.read_existing(MADE, ids=list(some)):
             found.setdefault(row[0], []).append(row)
-    return [_generalised(members) for _, members in sorted(found.items())]
-
-
-def _generalised(members: Sequence[Row]) -> Generalised:
-    id_, live, version, invalid_at, created_at, extra = members[0][:6]
-    linked = {row[6] for row in members if _true(row[8])}
-    return Generalised(
-        id_,
-        _true(live),
-        version,
-        invalid_at,
-        created_at,
-        orjson.loads(extra) if extra else {},
-        frozenset(linked),
-        frozenset(row[6] for row in members if row[6] in linked and _true(row[7])),
-        frozenset(row[6] for row in members) - linked,
-    )
+    made: list[StoredGeneralisation] = []
+    for id_, members in sorted(found.items()):
+        _, live, version, invalid_at, created_at, extra, *_ = members[0]
+        linked = frozenset(row[6] for row in members if _true(row[8]))
+        visible = frozenset(row[6] for row in members if row[6] in linked and _true(row[7]))
+        left = frozenset(row[6] for row in members) - linked
+        known = orjson.loads(extra) if extra else {}
+        made.append(
+            StoredGeneralisation(id_, _true(live), version, invalid_at, created_at, known, linked, visible, left)
+        )
+    return made
 
 
 async def nearest_generalisation(graph: Graph, embedding: Sequence[float], abstraction: str) -> float:

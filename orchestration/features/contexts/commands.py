@@ -17,7 +17,6 @@ from substrate.emotions import EMOTION_WORDS, normal_emotion
 from substrate.language.text import count_of, name_key
 
 SHOWN_NAME: Final = 80
-FORMED_BY: Final = "context"
 _HALF: Final = 0.5
 
 
@@ -28,32 +27,20 @@ class EdgeCommand(NamedTuple):
     shown: WrittenEdge
 
 
-def memory_command(mended: Mended, command_id: str) -> Remember:
+def memory_command(mended: CompleteContext, command_id: str) -> Remember:
     """The command that stores the memory of a context."""
     context = mended.context
-    given: dict[str, Any] = {
-        "confidence": context.certainty,
-        "intensity": context.intensity,
-        "emotion_vector": _feelings(context),
-        "felt_quality": mended.felt,
-        "result": context.result,
-        "rule": context.rule,
-        "severity": context.severity,
-        "goal": context.goal,
-        "importance": context.importance,
-        "valid_at": context.valid_at,
-        "tags": context.tags or None,
-        "id": context.id,
-    }
+    names = {"intensity", "result", "rule", "severity", "goal", "importance", "valid_at", "id"}
+    given: dict[str, Any] = {**context.model_dump(include=names), "tags": context.tags or None}
+    given |= {"confidence": context.certainty, "emotion_vector": _feelings(context), "felt_quality": mended.felt}
     if mended.told_result is not None:
         given["extra"] = {"result_text": mended.told_result}
+    begun = shorten(context.description, SHOWN_NAME, placeholder="…")
     return Remember(
         citizen_id=context.citizen_id,
         command_id=command_id,
         node_type=CONTEXT,
-        name=context.action
-        or shorten(context.description, SHOWN_NAME, placeholder="…")
-        or context.description[:SHOWN_NAME],
+        name=context.action or begun or context.description[:SHOWN_NAME],
         description=context.description,
         abstraction=context.abstraction,
         source=context.source,
@@ -75,49 +62,35 @@ def edge_commands(
 
     An edge belongs to its context by `episode_id`. What it leaves out is taken from the context.
     """
-    read = not context.edges
     for place, edge in enumerate(edges):
-        filled = tuple(
-            name for name in ("goal", "mindstate", "energy", "certainty") if getattr(edge, name) is None
-        )
+        names = ("goal", "mindstate", "energy", "certainty")
+        filled = tuple(name for name in names if getattr(edge, name) is None)
         link_id = f"{context_id}:{place}"
         source, target = (ids.get(end) or ids[key_of(end)] for end in (edge.source, edge.target))
+        certainty = edge.certainty if edge.certainty is not None else context.certainty
+        energy = edge.energy if edge.energy is not None else context.intensity
         command = Relate(
             citizen_id=context.citizen_id,
             id=link_id,
             source_id=source,
             target_id=target,
             relation_type=edge.relation_type,
-            formation_trigger=FORMED_BY,
+            formation_trigger="context",
             resolution_state=ResolutionState.RESOLVED,
             episode_id=context_id,
             source=context.source,
-            **_values(edge, context),
+            goal=edge.goal or context.goal or context.action or TO_REMEMBER,
+            mindstate=edge.mindstate or context.emotion or TELLING,
+            energy=_HALF if energy is None else energy,
+            confidence=_HALF if certainty is None else certainty,
+            emotion_vector=_feelings(context) or {},
             **({} if context.valid_at is None else {"valid_at": context.valid_at}),
         )
         assumed = ("confidence" if name == "certainty" else name for name in filled)
         feeling = () if context.emotion else ("emotion_vector",)
-        shown = WrittenEdge(
-            link_id=link_id,
-            source=edge.source,
-            relation_type=edge.relation_type,
-            target=edge.target,
-            filled=filled,
-            found=read,
-        )
+        ends = edge.model_dump(include={"source", "relation_type", "target"})
+        shown = WrittenEdge(link_id=link_id, **ends, filled=filled, found=not context.edges)
         yield EdgeCommand(command.assuming(*assumed, *feeling), shown)
-
-
-def _values(edge: GivenEdge, context: WriteContext) -> dict[str, Any]:
-    certainty = edge.certainty if edge.certainty is not None else context.certainty
-    energy = edge.energy if edge.energy is not None else context.intensity
-    return {
-        "goal": edge.goal or context.goal or context.action or TO_REMEMBER,
-        "mindstate": edge.mindstate or context.emotion or TELLING,
-        "energy": _HALF if energy is None else energy,
-        "confidence": _HALF if certainty is None else certainty,
-        "emotion_vector": _feelings(context) or {},
-    }
 
 
 NOTHING: Final = frozenset(("", "none", "null", "undefined", "n/a"))
@@ -131,7 +104,7 @@ MOST_CERTAIN: Final = 0.95
 """What an agent lived and told is never beyond doubt; a certainty of 1 says nothing."""
 
 
-class Mended(NamedTuple):
+class CompleteContext(NamedTuple):
     """A context that can be written. `filled`: what nobody gave; `felt`, `told_result`: texts about them."""
 
     context: WriteContext
@@ -148,7 +121,7 @@ class _Findings:
     changes: dict[str, Any] = field(default_factory=dict)
 
 
-def mend(context: WriteContext) -> Mended:
+def mend(context: WriteContext) -> CompleteContext:
     """The context without what can be mended. Raises InvalidRequest that names everything that cannot."""
     found = _Findings()
     if is_nothing(context.description):
@@ -171,7 +144,7 @@ def mend(context: WriteContext) -> Mended:
     mended = context.model_copy(update=found.changes)
     names = ("certainty", *(("intensity",) if mended.emotion else ()))
     filled = tuple(name for name in names if getattr(mended, name) is None)
-    return Mended(mended, (*context.notes, *found.warnings), filled, felt, told_result)
+    return CompleteContext(mended, (*context.notes, *found.warnings), filled, felt, told_result)
 
 
 def is_nothing(text: str | None) -> bool:

@@ -16,6 +16,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 _COLUMNS: Final = ("memory_id", "created_at", "digest", "receipt", "log", "edges", "ends")
 OF_COMMAND: Final = Query(
@@ -23,8 +24,7 @@ OF_COMMAND: Final = Query(
     f"MATCH (c:ContextNote) WHERE c.command_id = $command RETURN {columns_of('c', _COLUMNS)} LIMIT 1",
 )
 OF_MEMORIES: Final = Query(
-    "context_notes_of",
-    f"MATCH (c:ContextNote) WHERE c.memory_id IN $ids RETURN {columns_of('c', _COLUMNS)}",
+    "context_notes_of", f"MATCH (c:ContextNote) WHERE c.memory_id IN $ids RETURN {columns_of('c', _COLUMNS)}"
 )
 LOGS: Final = Query(
     "agent_logs",
@@ -109,5 +109,4 @@ async def write_note(graph: Graph, note: ContextNote) -> None:
 
 async def forget_notes(graph: Graph, ids: Sequence[str]) -> int:
     """Remove the notes of these contexts; returns how many were there."""
-    rows = await graph.write(FORGET_NOTES, ids=list(ids))
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, FORGET_NOTES, ids=list(ids))

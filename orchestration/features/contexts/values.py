@@ -15,14 +15,14 @@ from schemas.base import (
     Identifier,
     LongText,
     Name,
+    RelationType,
     Request,
     ShortText,
     Text,
     Unit,
     Whole,
 )
-from schemas.commands.base import Tags
-from schemas.commands.links import RelationType
+from schemas.commands import Tags
 from schemas.memory import Abstraction, Severity, Source
 from schemas.paging import Paged
 from schemas.temporal import Moment

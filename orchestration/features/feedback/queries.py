@@ -17,6 +17,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import CLOCK, columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 FEEDBACK_AT: Final = Query(
     "feedback_at", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.feedback_at, 0) LIMIT 1"
@@ -107,8 +108,7 @@ async def write_feedback(
 
 async def take_back(graph: Graph, ids: Sequence[str], now: Instant) -> int:
     """Remove these feedbacks; returns how many were there."""
-    rows = await graph.write(TAKE_BACK_FEEDBACK, ids=list(ids), at=now)
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, TAKE_BACK_FEEDBACK, ids=list(ids), at=now)
 
 
 async def take_back_naming(graph: Graph, ids: Sequence[str]) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.features.identity import queries as store
 from orchestration.features.identity.queries import Closing, ClosingPosition, HeldBelief
-from orchestration.features.identity.values import LearningMoments, LearningPage
+from orchestration.features.identity.values import LearningMoments, LearningPage, count_again
 from orchestration.mind.dissonance import (
     BeliefChange,
-    count_recurring,
     find_belief_changes,
     infer_dissonances,
     one_of_each,
@@ -23,10 +22,9 @@ from orchestration.ranking.learned import NOTHING_LEARNED
 from schemas.base import CitizenId
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import ALL_KNOWN, END_OF_TIME, Instant, Period, Scope, TemporalMode, to_datetime, to_instant
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import reader
 from substrate.store.stream_notes import read_moments
 
@@ -35,12 +33,8 @@ MAX_CLOSINGS: Final = 500
 """At most this many closed records in one read. Many of them were closed without a change of the belief."""
 
 
-class _PageStart(NamedTuple):
-    """The position after which a page begins; before when all its records were opened, its changes inferred."""
-
-    after: ClosingPosition
-    known_to: Instant
-    inferred_to: Instant
+type _PageStart = tuple[ClosingPosition, Instant, Instant]
+"""The position after which a page begins; before when all its records were opened, its changes inferred."""
 
 
 async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
@@ -50,14 +44,14 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
 
     Raises InvalidRequest for an invalid cursor.
     """
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
+    graph = await deps.graph_if_any(Level.N1, citizen_id)
+    if graph is None:
         return LearningMoments(citizen_id=citizen_id)
-    graph = deps.graph(name)
-    await store_notes_of(name, deps)
+    await store_notes_of(graph.name, deps)
     start = await _page_start(page, graph, now)
     until, known_to, _ = start
     inferred = await _inferred(graph, start, citizen_id, deps)
+    answer: dict[str, Any] = {"citizen_id": citizen_id}
     dissonances: list[TemporalDissonance] = []
     limit = min(MAX_CLOSINGS, page.limit + 1)
     after = until
@@ -71,32 +65,31 @@ async def learning_page(citizen_id: CitizenId, page: LearningPage, deps: Deps, n
                 groups.setdefault(position, []).append(change)
         for position in sorted(groups):
             if dissonances and len(dissonances) + len(groups[position]) > page.limit:
-                return _moments(citizen_id, dissonances, encode_cursor(*after, *start[1:]))
+                answer["next"] = encode_cursor(*after, *start[1:])
+                return count_again(LearningMoments(**answer, dissonances=tuple(dissonances)))
             dissonances += groups[position]
             after = position
         after = until
-    return _moments(citizen_id, dissonances, None)
+    return count_again(LearningMoments(**answer, dissonances=tuple(dissonances)))
 
 
 async def _inferred(graph: Graph, start: _PageStart, citizen_id: str, deps: Deps) -> list[TemporalDissonance]:
     """The changes that streams inferred between versions that are believed, without those that were denied."""
-    kept = await read_moments(graph, start.inferred_to)
+    _, known_to, inferred_to = start
+    kept = await read_moments(graph, inferred_to)
     if not kept:
         return []
-    told_before = Scope(
-        Period(start.inferred_to, start.inferred_to + 1), Period(start.inferred_to - 1, start.inferred_to)
-    )
+    told_before = Scope(Period(inferred_to, inferred_to + 1), Period(inferred_to - 1, inferred_to))
     learned = await deps.features.read("learned", citizen_id, told_before, deps) or NOTHING_LEARNED
-    refused = learned.not_changed
     spans: dict[str, Period] = {}
     for pair in kept:
-        spans[pair.earlier] = spans[pair.later] = Period(start.known_to, start.known_to)
-    nodes = await store.read_around(graph, spans, start.known_to)
+        spans[pair.earlier] = spans[pair.later] = Period(known_to, known_to)
+    nodes = await store.read_around(graph, spans, known_to)
     known = {(node.node_id, node.version): node for node in nodes}
     pairs: list[tuple[ConsciousnessNode, ConsciousnessNode]] = []
     for earlier, version, later, later_version in kept:
         one, other = known.get((earlier, version)), known.get((later, later_version))
-        if one is not None and other is not None and (earlier, later) not in refused:
+        if one is not None and other is not None and (earlier, later) not in learned.not_changed:
             pairs.append((one, other))
     return infer_dissonances(pairs, TemporalMode.EVOLUTION)
 
@@ -108,36 +101,24 @@ async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> Learnin
     while page.next is not None:
         page = await learning_page(citizen_id, LearningPage(limit=MOST, cursor=page.next), deps, now)
         dissonances += page.dissonances
-    return _moments(citizen_id, dissonances, None)
+    return count_again(page.model_copy(update={"dissonances": tuple(dissonances)}))
 
 
 def _position(change: TemporalDissonance) -> ClosingPosition:
     return ClosingPosition(to_instant(change.belief_held_until), change.node_id)
 
 
-def _moments(
-    citizen_id: str, dissonances: Sequence[TemporalDissonance], next_cursor: str | None
-) -> LearningMoments:
-    return LearningMoments(
-        citizen_id=citizen_id,
-        dissonances=tuple(dissonances),
-        recurring=tuple(count_recurring(dissonances)),
-        next=next_cursor,
-    )
-
-
 async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageStart:
     if page.cursor is not None:
         ended_at, memory_id, *known_to = decode_cursor(page.cursor, int, str, int, int)
-        return _PageStart(ClosingPosition(ended_at, memory_id), *known_to)
+        return ClosingPosition(ended_at, memory_id), *known_to
     clock, asked = await reader.read_clock(graph, now), to_instant(page.known_at or ALL_KNOWN)
-    return _PageStart(ClosingPosition(), min(asked, clock) + 1, min(asked, max(clock, now)) + 1)
+    return ClosingPosition(), min(asked, clock) + 1, min(asked, max(clock, now)) + 1
 
 
 async def _dissonances_at(
     closings: Sequence[Closing], graph: Graph, known_to: Instant
 ) -> dict[ClosingPosition, list[TemporalDissonance]]:
-    """By position, the dissonances of each closing, in the order of `closings`."""
     spans = _spans(closings)
     nodes = await store.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
@@ -152,7 +133,15 @@ async def _dissonances_at(
     starts = await _read_starts(older, graph)
     found: dict[ClosingPosition, list[TemporalDissonance]] = {}
     for position, group in changes.items():
-        found[position] = one_of_each(_held_since(change, starts.get(_key(change))) for change in group)
+        held: list[TemporalDissonance] = []
+        for change in group:
+            dissonance, since = change.dissonance, starts.get(_key(change))
+            if since is not None:
+                held_from = to_datetime(since)
+                seconds = (dissonance.belief_held_until - held_from).total_seconds()
+                dissonance = dissonance.model_copy(update={"belief_held_from": held_from, "held_seconds": seconds})
+            held.append(dissonance)
+        found[position] = one_of_each(held)
     return found
 
 
@@ -180,14 +169,13 @@ def _spans(closings: Sequence[Closing]) -> dict[str, Period]:
 
 type _Key = tuple[str, int, Instant]
 """A belief that ended: its memory, its version, and its earliest known start in the records read."""
-type _Starts = Mapping[_Key, Instant]
 
 
 def _key(change: BeliefChange) -> _Key:
     return change.closed.node_id, change.closed.version, to_instant(change.dissonance.belief_held_from)
 
 
-async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts:
+async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> dict[_Key, Instant]:
     """When beliefs that may be older than the records read really began."""
     if not changes:
         return {}
@@ -200,11 +188,3 @@ async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts
         _key(change): unbroken_start(belief.known_at, periods)
         for change, belief, periods in zip(changes, beliefs, earlier, strict=True)
     }
-
-
-def _held_since(change: BeliefChange, start: Instant | None) -> TemporalDissonance:
-    if start is None:
-        return change.dissonance
-    held_from = to_datetime(start)
-    seconds = (change.dissonance.belief_held_until - held_from).total_seconds()
-    return change.dissonance.model_copy(update={"belief_held_from": held_from, "held_seconds": seconds})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -18,7 +18,7 @@ from orchestration.features.identity.values import (
 )
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
-from substrate.cypher.fragments import node_columns, records_of, told, visible
+from substrate.cypher.fragments import is_told, node_columns, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import rows
@@ -54,7 +54,7 @@ IDENTITY_NOW: Final = Query(
     "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
     f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} AND {visible('m')} AND m.id <> n.id "
-    f"AND {told('m')} "
+    f"AND {is_told('m')} "
     f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_PAGE}",
 )
 
@@ -66,7 +66,7 @@ IDENTITY_THEN: Final = Query(
     f"OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH n, collect(p) AS past "
     f"WITH n, head(past + CASE WHEN {visible('n')} THEN [n] ELSE [] END) AS was WHERE was IS NOT NULL "
     "WITH n, was.name AS name, was.node_type AS type "
-    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND {told('j')} "
+    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND {is_told('j')} "
     "AND j.id <> n.id "
     f"WITH n, name, type, j, CASE WHEN {visible('j')} THEN j ELSE null END AS same "
     "WITH n, name, type, collect(DISTINCT same) AS ms, "
@@ -130,7 +130,7 @@ PEOPLE_THEN: Final = Query(
 """The people that the citizen's own memories mention, most first, with texts that may say what they are to it."""
 
 
-class Stated(NamedTuple):
+class StatementRow(NamedTuple):
     """A text in which somebody speaks of themselves."""
 
     memory_id: str
@@ -160,16 +160,10 @@ class PersonRow(NamedTuple):
     made: bool = False
 
 
-class OwnVoice(NamedTuple):
-    """What counts as the citizen's own: memories without a speaker of these sources, and those of these speakers.
-
-    `roles`: names that are no people. `possessives`: words by which a text says what somebody is to its writer.
-    """
-
-    sources: tuple[str, ...]
-    speakers: tuple[str, ...]
-    roles: tuple[str, ...]
-    possessives: tuple[str, ...]
+type OwnVoice = Mapping[str, Sequence[str]]
+"""What counts as the citizen's own, as parameters of the queries: memories without a speaker of `own_sources`, and
+those of `own_speakers`. `roles`: names that are no people. `possessives`: words by which a text says what somebody
+is to its writer."""
 
 
 class EntityPosition(NamedTuple):
@@ -180,34 +174,16 @@ class EntityPosition(NamedTuple):
     node_id: str = ""
 
 
-class _Mention(NamedTuple):
-    """A row of `IDENTITY_*`: an entity, and an emotion or rule (`kind`) of the memories that link to it."""
-
-    node_id: str
-    name: str
-    node_type: str
-    appearances: int
-    kind: str
-    value: str
-    memories: int
-
-
-async def read_statements(target: GraphTarget, scope: Scope) -> list[Stated]:
+async def read_statements(target: GraphTarget, scope: Scope) -> list[StatementRow]:
     """The texts of the moment in which somebody speaks of themselves, the latest first. Raises as `Graph.read`."""
     query = STATED_THEN if target.past else STATED_NOW
-    return [Stated(*row) for row in await target.graph.read(query, **scope.bounds(), self=SELF_ID)]
+    return [StatementRow(*row) for row in await target.graph.read(query, **scope.bounds(), self=SELF_ID)]
 
 
 async def read_people(target: GraphTarget, scope: Scope, voice: OwnVoice) -> list[PersonRow]:
     """The people that the citizen's own memories mention at the moment, most first. Raises as `Graph.read`."""
-    person_rows = await target.graph.read(
-        PEOPLE_THEN if target.past else PEOPLE_NOW,
-        **scope.bounds(),
-        own_sources=list(voice.sources),
-        own_speakers=list(voice.speakers),
-        roles=list(voice.roles),
-        possessives=list(voice.possessives),
-    )
+    query = PEOPLE_THEN if target.past else PEOPLE_NOW
+    person_rows = await target.graph.read(query, **scope.bounds(), **voice)
     people: dict[str, PersonRow] = {}
     for node_id, name, aliases, appearances, text, unset in person_rows:
         listed = tuple(orjson.loads(aliases)) if aliases else ()
@@ -224,35 +200,21 @@ async def read_entities(
     `pool`: how many of the most linked memories are examined. Their links are counted with those that have ended.
     """
     query = IDENTITY_THEN if target.past else IDENTITY_NOW
-    mention_rows = await target.graph.read(
-        query,
-        **scope.bounds(),
-        fewer=after.appearances,
-        behind=after.name,
-        behind_id=after.node_id,
-        limit=limit,
-        pool=pool,
-        roles=list(roles),
-    )
-    mentions = [_Mention(*row) for row in mention_rows]
-    return [_entity(list(group)) for _, group in groupby(mentions, key=lambda mention: mention.node_id)]
-
-
-def _entity(mentions: Sequence[_Mention]) -> IdentityEntity:
-    first = mentions[0]
-    rules = [
-        AttachedRule(rule=mention.value, memories=mention.memories)
-        for mention in mentions
-        if mention.kind == "rule"
-    ]
-    return IdentityEntity(
-        node_id=first.node_id,
-        name=first.name,
-        node_type=first.node_type,
-        appearances=first.appearances,
-        emotions={mention.value: mention.memories for mention in mentions if mention.kind == "emotion"},
-        rules=tuple(rules[:MAX_RULES]),
-    )
+    place = {"fewer": after.appearances, "behind": after.name, "behind_id": after.node_id}
+    values = {**scope.bounds(), **place, "limit": limit, "pool": pool, "roles": list(roles)}
+    mention_rows = await target.graph.read(query, **values)
+    entities: list[IdentityEntity] = []
+    for (node_id, name, node_type, appearances), group in groupby(mention_rows, key=lambda row: tuple(row[:4])):
+        emotions: dict[str, int] = {}
+        ruled: list[AttachedRule] = []
+        for *_, kind, value, memories in group:  # an emotion or a rule of the memories that link to it
+            if kind == "emotion":
+                emotions[value] = memories
+            elif kind == "rule":
+                ruled.append(AttachedRule(rule=value, memories=memories))
+        entity = {"node_id": node_id, "name": name, "node_type": node_type, "appearances": appearances}
+        entities.append(IdentityEntity(**entity, emotions=emotions, rules=tuple(ruled[:MAX_RULES])))
+    return entities
 
 
 _DECLARING: Final = (Source.CITIZEN.value, Source.SYSTEM.value)
@@ -274,7 +236,7 @@ def _selves(*, now: bool) -> str:
         "CALL { MATCH (n:ConsciousnessNode {id: $self}) RETURN n "
         "UNION MATCH (n:ConsciousnessNode) WHERE n.name_key IN $keys RETURN n } "
         f"WITH DISTINCT n {was} WHERE {visible('was')} "
-        f"MATCH (j:ConsciousnessNode)-[e:{link}]->(n) WHERE {visible('e')} AND j.id <> n.id AND {told('j')} "
+        f"MATCH (j:ConsciousnessNode)-[e:{link}]->(n) WHERE {visible('e')} AND j.id <> n.id AND {is_told('j')} "
         f"WITH DISTINCT n, was, j {same} WHERE {visible('m')} "
         "RETURN n.id, was.name, was.node_type, was.unset, count(DISTINCT m.id) AS appearances "
         "ORDER BY appearances DESC, n.id LIMIT 8"
@@ -294,7 +256,9 @@ DECLARED: Final = Query(
 
 
 def _rules(label: str) -> str:
-    return f"MATCH (m:{label}) WHERE m.rule > '' AND {visible('m')} AND {told('m')} RETURN m LIMIT {_RULES_READ}"
+    return (
+        f"MATCH (m:{label}) WHERE m.rule > '' AND {visible('m')} AND {is_told('m')} RETURN m LIMIT {_RULES_READ}"
+    )
 
 
 _BY_RULE: Final = (
@@ -313,7 +277,7 @@ def _felt(label: str) -> str:
     return (
         f"MATCH (m:{label}) WHERE m.valid_at >= $last - (place + 1) * {PERIOD} "
         f"AND m.valid_at < $last - place * {PERIOD} "
-        f"AND m.emotions IS NOT NULL AND {visible('m')} AND {told('m')} AND {OWN} "
+        f"AND m.emotions IS NOT NULL AND {visible('m')} AND {is_told('m')} AND {OWN} "
         f"RETURN m LIMIT {_FELT_READ}"
     )
 
@@ -341,36 +305,25 @@ LAST_FELT: Final = Query(
 """When the newest of the newest memories that felt anything began."""
 
 
-class _Self(NamedTuple):
-    """A row of `SELVES_*`."""
-
-    node_id: str
-    name: str
-    node_type: str
-    unset: str | None
-    appearances: int = 0
-
-
 async def read_self_entity(target: GraphTarget, scope: Scope, keys: Sequence[str]) -> SelfEntity | None:
     """The memory that stands for the citizen: that with the id `self` if the citizen wrote it, else that of its
     name to which most memories point, else what texts of it say of "I". `keys`: its names as they are looked up.
     """
     query = SELVES_THEN if target.past else SELVES_NOW
     values = {**scope.bounds(), "self": SELF_ID, "keys": list(keys)}
-    found = [_Self(*row) for row in await target.graph.read(query, **values)]
-    written = [(_Self(*row), source) for *row, source in await target.graph.read(DECLARED, **values)]
-    own = [one for one, source in written if source in _DECLARING or is_made(one.unset)]
-    declared = next((one for one in own if not is_made(one.unset)), None)
-    if declared is not None:
-        count = next((one.appearances for one in found if one.node_id == SELF_ID), 0)
-        return SelfEntity(**_shown(declared), appearances=count, declared=True)
+    found: list[SelfEntity] = []
+    for node_id, name, node_type, _, count in await target.graph.read(query, **values):
+        one = {"node_id": node_id, "name": name, "node_type": node_type}
+        found.append(SelfEntity(**one, appearances=count, declared=False))
+    count = next((one.appearances for one in found if one.node_id == SELF_ID), 0)
+    is_told = False
+    for node_id, name, node_type, unset, source in await target.graph.read(DECLARED, **values):
+        if source in _DECLARING and not is_made(unset):
+            one = {"node_id": node_id, "name": name, "node_type": node_type}
+            return SelfEntity(**one, appearances=count, declared=True)
+        is_told = is_told or source in _DECLARING or is_made(unset)
     named = [one for one in found if one.node_id != SELF_ID]
-    best = next(iter([*named, *(found if own else ())]), None)
-    return None if best is None else SelfEntity(**_shown(best), appearances=best.appearances, declared=False)
-
-
-def _shown(one: _Self) -> dict[str, str]:
-    return {"node_id": one.node_id, "name": one.name, "node_type": one.node_type}
+    return next(iter([*named, *(found if is_told else ())]), None)
 
 
 async def read_values(target: GraphTarget, scope: Scope, limit: int) -> tuple[Value, ...]:
@@ -387,30 +340,20 @@ async def read_temperament(target: GraphTarget, scope: Scope, voice: OwnVoice) -
     newest = await find_newest(target, scope)
     felt = await target.graph.read(LAST_FELT, **scope.bounds(), newest=newest.start, until=newest.end)
     last = 1 + int(felt[0][0]) if felt and felt[0][0] is not None else scope.valid.end
-    rows = await target.graph.read(
-        TEMPERAMENT_THEN if target.past else TEMPERAMENT_NOW,
-        **scope.bounds(),
-        last=last,
-        own_sources=list(voice.sources),
-        own_speakers=list(voice.speakers),
-    )
+    query = TEMPERAMENT_THEN if target.past else TEMPERAMENT_NOW
+    rows = await target.graph.read(query, **scope.bounds(), last=last, **voice)
     periods = groupby(rows, key=lambda row: row[0])
-    return tuple(_period(int(place), list(counted), last) for place, counted in periods)
-
-
-def _period(place: int, counted: Sequence[Sequence[object]], end: Instant) -> TemperamentPeriod:
-    counts = {str(emotion): int(str(memories)) for _place, emotion, memories in counted}
-    return TemperamentPeriod(
-        start=to_datetime(end - (place + 1) * PERIOD),
-        end=to_datetime(end - place * PERIOD),
-        memories=counts.pop("", 0),
-        emotions=counts,
-    )
+    found: list[TemperamentPeriod] = []
+    for place, counted in periods:
+        counts = {str(emotion): int(memories) for _, emotion, memories in counted}
+        start, end = (to_datetime(last - (int(place) + back) * PERIOD) for back in (1, 0))
+        found.append(TemperamentPeriod(start=start, end=end, memories=counts.pop("", 0), emotions=counts))
+    return tuple(found)
 
 
 CLOSINGS: Final = Query(
     "closings",
-    f"MATCH (p:PastVersion) WHERE p.expired_at < $known_to AND {told('p')} "
+    f"MATCH (p:PastVersion) WHERE p.expired_at < $known_to AND {is_told('p')} "
     "AND (p.expired_at > $ended_at OR (p.expired_at = $ended_at AND p.id > $memory_id)) "
     "WITH p ORDER BY p.expired_at, p.id LIMIT $limit RETURN p.expired_at, p.id, p.created_at",
 )
@@ -498,9 +441,8 @@ async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Insta
 
 async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list[Period]]:
     """For each belief, the transaction times of earlier records of its memory with equal name and description."""
-    values = _belief_values(beliefs)
     periods: defaultdict[int, list[Period]] = defaultdict(list)
-    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
+    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=_belief_values(beliefs)):
         periods[index].append(Period(known_at, ended_at))
     return [periods[index] for index in range(len(beliefs))]
 
@@ -511,14 +453,6 @@ async def read_held(graph: Graph, beliefs: Sequence[HeldBelief], known_to: Insta
     return frozenset(int(place) for place, held in found if held)
 
 
-def _belief_values(beliefs: Sequence[HeldBelief]) -> list[dict[str, str | int]]:
-    return [
-        {
-            "place": index,
-            "id": belief.memory_id,
-            "name": belief.name,
-            "description": belief.description,
-            "begun": belief.known_at,
-        }
-        for index, belief in enumerate(beliefs)
-    ]
+def _belief_values(beliefs: Sequence[HeldBelief]) -> list[dict[str, Any]]:
+    names = ("id", "name", "description", "begun")
+    return [{"place": place, **dict(zip(names, belief, strict=True))} for place, belief in enumerate(beliefs)]

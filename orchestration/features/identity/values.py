@@ -1,24 +1,23 @@
-"""Who a citizen is."""
+"""Who a citizen is, and what changed in it between two moments, from its identity at each (000)."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
 from orchestration.mind.dissonance import count_recurring
-from schemas.base import (
-    CitizenId,
-    Frozen,
-    Request,
-)
+from schemas.base import CitizenId, Frozen, Request
 from schemas.field_names import ALIASES, Names
 from schemas.intention import AsOf
 from schemas.mind.state import CalibrationScore, CitizenState
 from schemas.paging import Cursor, Paged
-from schemas.stream_parts import RecurringCorrection, TemporalDissonance
+from schemas.stream import RecurringCorrection, TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment
+from substrate.language.text import name_key
 
 
 class IdentityPage(AsOf):
@@ -221,3 +220,88 @@ class LearningMoments(Frozen):
 def count_again(learned: LearningMoments) -> LearningMoments:
     """With each correction pattern counted over all its changes, as when several pages were joined."""
     return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})
+
+
+MOST_SHIFTS: Final = 20
+"""At most this many attachments are named."""
+SMALLEST_SHIFT: Final = 0.05
+"""A smaller change of the share of a feeling is none."""
+
+
+def summarise(periods: Sequence[TemperamentPeriod]) -> Temperament | None:
+    """The share of each feeling in all periods; None where nothing was felt."""
+    felt = sum(period.memories for period in periods)
+    if not felt:
+        return None
+    counts: Counter[str] = Counter()
+    for period in periods:
+        counts.update(period.emotions)
+    ordered = sorted(counts, key=lambda emotion: (-counts[emotion], emotion))
+    shares = {emotion: round(counts[emotion] / felt, 4) for emotion in ordered}
+    return Temperament(memories=felt, emotions=shares, periods=tuple(periods))
+
+
+def compare_identities(before: Identity, after: Identity) -> IdentityDiff:
+    """What the citizen is at the second moment and was not at the first, and the other way round."""
+    then, later = _by_name(before.people), _by_name(after.people)
+    relations: list[RelationChange] = []
+    for key, person in later.items():
+        earlier = then.get(key)
+        if earlier is not None and earlier.relation != person.relation:
+            relations.append(RelationChange(name=person.name, before=earlier.relation, after=person.relation))
+    temperament: dict[str, float] = {}
+    if before.temperament is not None and after.temperament is not None:
+        earlier_shares, shares = before.temperament.emotions, after.temperament.emotions
+        shifts = {one: shares.get(one, 0.0) - earlier_shares.get(one, 0.0) for one in {*earlier_shares, *shares}}
+        for one, shift in sorted(shifts.items(), key=lambda item: (-abs(round(item[1], 4)), item[0])):
+            if abs(round(shift, 4)) >= SMALLEST_SHIFT:
+                temperament[one] = round(shift, 4)
+    return IdentityDiff(
+        citizen_id=after.citizen_id,
+        from_time=before.as_of_time,
+        to_time=after.as_of_time,
+        name=_changed(before.name, after.name),
+        role=_changed(before.role, after.role),
+        people_come=tuple(person for key, person in later.items() if key not in then),
+        people_gone=tuple(person for key, person in then.items() if key not in later),
+        relations=tuple(relations),
+        attachments=tuple(_shifts(before, after)),
+        values_new=_only_in(after.values, before.values),
+        values_ended=_only_in(before.values, after.values),
+        temperament=temperament,
+    )
+
+
+def _by_name(people: Iterable[IdentityPerson]) -> dict[str, IdentityPerson]:
+    return {name_key(person.name): person for person in people}
+
+
+def _changed(before: Told | None, after: Told | None) -> TextChange | None:
+    one, other = (None if told is None else told.value for told in (before, after))
+    return None if one == other else TextChange(before=one, after=other)
+
+
+def _shifts(before: Identity, after: Identity) -> list[AttachmentShift]:
+    """The entities by name, for one name may be that of several memories; the citizen itself is none."""
+    own = {before.citizen_id, *(one.self_entity.name for one in (before, after) if one.self_entity is not None)}
+    selves = set(map(name_key, own))
+    then, later = _mentions(before.entities), _mentions(after.entities)
+    first = {name_key(entity.name): entity for entity in (*reversed(before.entities), *reversed(after.entities))}
+    shifts = [
+        AttachmentShift(node_id=entity.node_id, name=entity.name, before=then[key], after=later[key])
+        for key, entity in first.items()
+        if then[key] != later[key] and key not in selves
+    ]
+    return sorted(shifts, key=lambda shift: (-abs(shift.after - shift.before), shift.name))[:MOST_SHIFTS]
+
+
+def _mentions(entities: Iterable[IdentityEntity]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for entity in entities:
+        counts[name_key(entity.name)] += entity.appearances
+    return counts
+
+
+def _only_in(values: Sequence[Value], others: Sequence[Value]) -> tuple[Value, ...]:
+    known = {value.rule for value in others}
+    return tuple(value for value in values if value.rule not in known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import uuid4
 
 from orchestration.appraisal.feelings import read_reply
@@ -12,8 +12,7 @@ from orchestration.appraisal.names import Kind
 from orchestration.dependencies import Deps
 from orchestration.features.imagination import formulas
 from orchestration.features.imagination import queries as store
-from orchestration.features.imagination.formulas import Case, Imagined, calibrate, score
-from orchestration.features.imagination.queries import Outcome, StoredPrediction
+from orchestration.features.imagination.formulas import Case, Experience, calibrate, score
 from orchestration.features.imagination.values import (
     Calibration,
     Imagination,
@@ -37,7 +36,6 @@ from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.language.text import name_key, stems
 from substrate.store.naming import SELF_TYPE
 from substrate.store.surroundings import read_spoken
@@ -51,13 +49,6 @@ SEARCH: Final = Weights(likeness=2.0, words=0.0, beside=0.0, importance=0.0, rec
 """How candidates are found. Age counts by itself, and recency keeps a signal without a vector from being empty."""
 
 
-class _Echo(NamedTuple):
-    """A memory that resonates, as a case."""
-
-    found: Resonance
-    case: Case
-
-
 async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
     """What came of an action before: results and feelings of the past contexts that are most like it (002).
 
@@ -65,18 +56,20 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
 
     Raises as `resonate` does.
     """
-    found = await resonate(_signal(request), deps, now, diverse=False)  # shares are of all that is near
+    asked = {**request.model_dump(exclude={"action", "keep"}), "query_text": request.action}
+    signal = Resonate(**asked, weights=SEARCH, max_results_per_level=CANDIDATES, suppress_recent=False)
+    found = await resonate(signal, deps, now, diverse=False)  # shares are of all that is near
     moment = now if request.as_of_time is None else to_instant(request.as_of_time)
     by_meaning = found.weights["likeness"] > 0.0
     every = chain.from_iterable(found.levels.values())
     resonances = [one for one in every if one.memory.node_type not in THINGS]
     late: list[str] = []
     replies = await _read_replies(resonances, request, deps, now, notes=late)
-    echoes: list[_Echo] = []
+    cases: list[Case] = []
     for one in resonances:
         replied = replies.get((one.memory.graph_key, one.memory.node_id))
-        echoes.append(_echo(one, request, moment, replied, by_meaning=by_meaning))
-    imagined = formulas.imagine([echo.case for echo in echoes])
+        cases.append(_case(one, request, moment, replied, by_meaning=by_meaning))
+    imagined = formulas.imagine(cases)
     few = (
         f"too few to say: {len(imagined.weighed)} past contexts are like this action, {imagined.known} of them "
         f"with a result; they count like {imagined.evidence:.1f} cases, and {formulas.NEEDED:g} are needed"
@@ -91,27 +84,11 @@ async def imagine(request: Imagine, deps: Deps, now: Instant) -> Imagination:
         results=imagined.results,
         emotions=imagined.emotions,
         usual=imagined.usual,
-        nearest=_nearest(echoes, imagined),
+        nearest=_nearest(resonances, cases, imagined),
         notes=(*request.notes, *([] if imagined.enough else [few]), *found.notes, *late),
         degraded=found.degraded,
     )
     return await _keep(request, answer, deps, now) if request.keep else answer
-
-
-def _signal(request: Imagine) -> Resonate:
-    return Resonate(
-        citizen_id=request.citizen_id,
-        query_text=request.action,
-        nodes=request.nodes,
-        emotion=request.emotion,
-        weights=SEARCH,
-        query_levels=request.query_levels,
-        collectives=request.collectives,
-        as_of_time=request.as_of_time,
-        known_at=request.known_at,
-        max_results_per_level=CANDIDATES,
-        suppress_recent=False,
-    )
 
 
 async def _read_replies(
@@ -139,7 +116,7 @@ async def _read_replies(
     return replies
 
 
-def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | None, *, by_meaning: bool) -> _Echo:
+def _case(found: Resonance, request: Imagine, moment: Instant, replied: str | None, *, by_meaning: bool) -> Case:
     """A memory as a case; without `by_meaning` there are no vectors, and shared words stand for likeness."""
     memory = found.memory
     likeness = found.channels["likeness"]
@@ -156,59 +133,42 @@ def _echo(found: Resonance, request: Imagine, moment: Instant, replied: str | No
     is_given = memory.result is not None and "result" not in memory.unset
     if answers and not is_given and read_reply(memory.description):
         outcome = replied  # what it tells came of the turn before, not of itself
-    return _Echo(
-        found,
-        Case(
-            formulas.nearness(found.channels, likeness, filled),
-            likeness,
-            formulas.age_of(memory, moment),
-            outcome,
-            memory.emotion_vector or {},
-        ),
-    )
+    near = formulas.nearness(found.channels, likeness, filled)
+    return Case(near, likeness, formulas.age_of(memory, moment), outcome, memory.emotion_vector or {})
 
 
-def _nearest(echoes: Sequence[_Echo], imagined: Imagined) -> tuple[PastCase, ...]:
+def _nearest(resonances: Sequence[Resonance], cases: Sequence[Case], imagined: Experience) -> tuple[PastCase, ...]:
     ordered = sorted(imagined.weighed, key=lambda one: (-one.weight, one.place))[: formulas.NEAREST]
     nearest: list[PastCase] = []
     for one in ordered:
-        found, case = echoes[one.place]
-        case_of = PastCase(
-            memory_id=found.memory.node_id,
-            level=found.memory.level,
-            name=found.memory.name,
-            description=found.memory.description,
-            valid_at=found.memory.valid_at,
-            result=case.result,
-            emotion=dominant_emotion(found.memory),
-            rule=found.memory.rule,
-            resonance=found.resonance,
-            weight=round(one.weight, 4),
-        )
-        nearest.append(case_of)
+        found = resonances[one.place]
+        kept = found.memory.model_dump(include={"level", "name", "description", "valid_at", "rule"})
+        kept |= {"result": cases[one.place].result, "emotion": dominant_emotion(found.memory)}
+        weight = round(one.weight, 4)
+        nearest.append(PastCase(memory_id=found.memory.node_id, **kept, resonance=found.resonance, weight=weight))
     return tuple(nearest)
 
 
 async def _keep(request: Imagine, answer: Imagination, deps: Deps, now: Instant) -> Imagination:
     """The answer with the id under which its prediction is kept, beside what the citizen remembers."""
-    graph = graph_name(Level.N1, request.citizen_id)
-    if not await deps.graphs.for_reading(graph):
+    graph = await deps.graph_if_any(Level.N1, request.citizen_id)
+    if graph is None:
         note = f"not kept: nothing was remembered for {request.citizen_id} yet"
         return answer.model_copy(update={"notes": (*answer.notes, note)})
     kept = answer.model_copy(update={"prediction_id": f"p_{uuid4().hex[:20]}"})
     named = list(filter(None, chain.from_iterable((name, name_key(name)) for name in request.nodes)))
-    await store.keep_prediction(deps.graph(graph), to_store(kept, request, now), named)
+    await store.keep_prediction(graph, to_store(kept, request, now), named)
     return kept
 
 
-def to_store(told: Imagination, request: Imagine, now: Instant) -> StoredPrediction:
+def to_store(told: Imagination, request: Imagine, now: Instant) -> store.StoredPrediction:
     """An imagination as the prediction that is kept of it. Only what is told is kept, no case."""
     asked: dict[str, Any] = {"action": request.action, "nodes": list(request.nodes), "feeling": request.emotion}
     shares = {"enough": told.enough, "results": told.results, "emotions": told.emotions}
-    return StoredPrediction(str(told.prediction_id), now, asked, shares)
+    return store.StoredPrediction(str(told.prediction_id), now, asked, shares)
 
 
-def shown(kept: StoredPrediction) -> Prediction:
+def to_prediction(kept: store.StoredPrediction) -> Prediction:
     """A prediction as the answer shows it. Raises pydantic's ValidationError for one that nobody can keep."""
     prediction = Prediction(
         prediction_id=kept.id,
@@ -229,42 +189,37 @@ async def list_predictions(citizen_id: CitizenId, query: PredictionQuery, deps: 
     Raises InvalidRequest for an invalid cursor.
     """
     before = None if query.cursor is None else decode_cursor(query.cursor, int, str)
-    kept = [
-        one
-        for one in await _read(citizen_id, deps)
-        if (before is None or (one.created_at, one.id) < before) and not (query.open and one.context_id)
-    ]
+    kept = await _read(citizen_id, deps)
+    kept = [one for one in kept if before is None or (one.created_at, one.id) < before]
+    kept = [one for one in kept if not (query.open and one.context_id)]
     page = kept[: query.limit]
     more = len(kept) > len(page)
     return PredictionPage(
         citizen_id=citizen_id,
-        predictions=tuple(map(shown, page)),
+        predictions=tuple(map(to_prediction, page)),
         next=encode_cursor(page[-1].created_at, page[-1].id) if more else None,
     )
 
 
 async def read_calibration(citizen_id: CitizenId, deps: Deps) -> Calibration:
     """How right the kept predictions were: the Brier score, over time and by bins of shares."""
-    return calibrate(citizen_id, list(map(shown, await _read(citizen_id, deps))))
+    return calibrate(citizen_id, list(map(to_prediction, await _read(citizen_id, deps))))
 
 
 async def read_score(citizen_id: str, deps: Deps, scope: Scope) -> CalibrationScore | None:
     """The score alone, of what was answered by the known time of a scope; None without such predictions."""
     until = AFTER_ALL if scope.is_present else scope.known.end
-    kept = [
-        one for one in await _read(citizen_id, deps) if one.answered_at is not None and one.answered_at < until
-    ]
-    found = calibrate(citizen_id, list(map(shown, kept)))
+    kept = await _read(citizen_id, deps)
+    answered = [to_prediction(one) for one in kept if one.answered_at is not None and one.answered_at < until]
+    found = calibrate(citizen_id, answered)
     if not found.answered:
         return None
     return CalibrationScore(answered=found.answered, brier=found.brier, usual_brier=found.usual_brier)
 
 
-async def _read(citizen_id: str, deps: Deps) -> list[StoredPrediction]:
-    name = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(name):
-        return []
-    return await store.read_predictions(deps.graph(name))
+async def _read(citizen_id: str, deps: Deps) -> list[store.StoredPrediction]:
+    graph = await deps.graph_if_any(Level.N1, citizen_id)
+    return [] if graph is None else await store.read_predictions(graph)
 
 
 async def answer_prediction(
@@ -281,8 +236,8 @@ async def answer_prediction(
     Returns the prediction's id, None for an unknown one. Raises Conflict for one that another context answered.
     """
     if result is not None:
-        outcome = Outcome(context_id, result, emotion, now)
-        return prediction_id if await store.answer_prediction(graph, prediction_id, outcome) else None
+        outcome = {"context": context_id, "result": result, "emotion": emotion, "at": now}
+        return prediction_id if await store.answer_prediction(graph, prediction_id, **outcome) else None
     kept = await store.read_prediction(graph, prediction_id)
     if kept is not None and kept.context_id not in (None, context_id):
         raise Conflict(

@@ -52,14 +52,14 @@ class Case(NamedTuple):
     emotions: Mapping[str, float]
 
 
-class Weighed(NamedTuple):
+class WeighedCase(NamedTuple):
     """A case by its place in the list that was given, and its weight in (0, 1]."""
 
     place: int
     weight: float
 
 
-class Imagined(NamedTuple):
+class Experience(NamedTuple):
     """What came of it before: `known` cases with a result, and as how many equal ones they count (`evidence`)."""
 
     known: int
@@ -67,7 +67,7 @@ class Imagined(NamedTuple):
     results: dict[str, float]
     emotions: dict[str, float]
     usual: dict[str, float]
-    weighed: tuple[Weighed, ...]
+    weighed: tuple[WeighedCase, ...]
 
     @property
     def enough(self) -> bool:
@@ -101,7 +101,7 @@ def recency(age: float) -> float:
     return math.exp2(-age / HALF_LIFE_DAYS)
 
 
-def imagine(cases: Sequence[Case]) -> Imagined:
+def imagine(cases: Sequence[Case]) -> Experience:
     """The shares of results and feelings over the cases of an action.
 
     Each weighs exp((nearness − nearest) / BREADTH) × recency. A share of a result is
@@ -113,18 +113,23 @@ def imagine(cases: Sequence[Case]) -> Imagined:
     counted = evidence([one.weight for one in known])
     drawn = [(cases[one.place].result, one.weight) for one in known]
     drawn += [(result, USUAL_CASES * share) for result, share in usual.items()]
+    felt: list[tuple[str | None, float]] = []
+    for one in weighed:  # each case gives its weight to its feelings by their strengths
+        emotions = normal_emotions(cases[one.place].emotions)
+        whole = sum(emotions.values())
+        felt += [(name, one.weight * strength / whole) for name, strength in emotions.items() if strength > 0.0]
     enough = counted >= NEEDED
-    return Imagined(
+    return Experience(
         known=len(known),
         evidence=counted,
         results=_shares(drawn) if enough else {},
-        emotions=_feelings(cases, weighed) if enough else {},
+        emotions=_shares(felt) if enough else {},
         usual=usual,
         weighed=weighed,
     )
 
 
-def weigh(cases: Sequence[Case]) -> tuple[Weighed, ...]:
+def weigh(cases: Sequence[Case]) -> tuple[WeighedCase, ...]:
     """The cases that are like the action, heaviest first, at most `NEIGHBOURS`; those with a result come first."""
     like = [place for place, case in enumerate(cases) if case.likeness >= LIKE_ENOUGH]
     if not like:
@@ -134,23 +139,13 @@ def weigh(cases: Sequence[Case]) -> tuple[Weighed, ...]:
         place: math.exp((cases[place].nearness - nearest) / BREADTH) * recency(cases[place].age) for place in like
     }
     ordered = sorted(like, key=lambda place: (cases[place].result is None, -weights[place], place))
-    return tuple(Weighed(place, weights[place]) for place in ordered[:NEIGHBOURS])
+    return tuple(WeighedCase(place, weights[place]) for place in ordered[:NEIGHBOURS])
 
 
 def evidence(weights: Sequence[float]) -> float:
     """As how many equal cases weighed ones count: (Σw)² / Σw² (Kish 1965)."""
     squares = sum(weight * weight for weight in weights)
     return sum(weights) ** 2 / squares if squares > 0.0 else 0.0
-
-
-def _feelings(cases: Sequence[Case], weighed: Iterable[Weighed]) -> dict[str, float]:
-    """The shares of feelings; each case gives its weight to its feelings by their strengths."""
-    felt: list[tuple[str | None, float]] = []
-    for one in weighed:
-        emotions = normal_emotions(cases[one.place].emotions)
-        whole = sum(emotions.values())
-        felt += [(name, one.weight * strength / whole) for name, strength in emotions.items() if strength > 0.0]
-    return _shares(felt)
 
 
 def _shares(amounts: Iterable[tuple[str | None, float]]) -> dict[str, float]:
@@ -189,6 +184,23 @@ def calibrate(citizen_id: str, predictions: Sequence[Prediction]) -> Calibration
     scores = [brier(one.results, str(one.result)) for one in said]
     times = Counter(str(one.result) for one in said)
     usual = 1.0 - sum((count / len(said)) ** 2 for count in times.values())  # who always tells the frequencies
+    bins: defaultdict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for one in said:
+        for result, share in one.results.items():
+            bins[min(BINS - 1, int(share * BINS))].append((share, result == one.result))
+    found: list[ReliabilityBin] = []
+    for place, told in sorted(bins.items()):
+        shares, came = zip(*told, strict=True)
+        ends = {"from_share": place / BINS, "to_share": (place + 1) / BINS}
+        means = {"predicted": round(fmean(shares), 4), "happened": round(fmean(came), 4)}
+        found.append(ReliabilityBin(**ends, count=len(told), **means))
+    months: defaultdict[str, list[float]] = defaultdict(list)
+    for one, value in zip(said, scores, strict=True):
+        if one.answered_at is not None:
+            months[f"{one.answered_at:%Y-%m}"].append(value)
+    over_time: list[CalibrationPeriod] = []
+    for month, values in sorted(months.items()):
+        over_time.append(CalibrationPeriod(month=month, answered=len(values), brier=round(fmean(values), 4)))
     return Calibration(
         citizen_id=citizen_id,
         kept=len(predictions),
@@ -197,31 +209,6 @@ def calibrate(citizen_id: str, predictions: Sequence[Prediction]) -> Calibration
         answered=len(said),
         brier=round(fmean(scores), 4) if scores else None,
         usual_brier=round(usual, 4) if said else None,
-        reliability=_reliability(said),
-        over_time=_over_time(said, scores),
-    )
-
-
-def _reliability(said: Sequence[Prediction]) -> tuple[ReliabilityBin, ...]:
-    bins: defaultdict[int, list[tuple[float, bool]]] = defaultdict(list)
-    for one in said:
-        for result, share in one.results.items():
-            bins[min(BINS - 1, int(share * BINS))].append((share, result == one.result))
-    found: list[ReliabilityBin] = []
-    for place, told in sorted(bins.items()):
-        shares, came = zip(*told, strict=True)
-        predicted, happened = round(fmean(shares), 4), round(fmean(came), 4)
-        ends = {"from_share": place / BINS, "to_share": (place + 1) / BINS}
-        found.append(ReliabilityBin(**ends, count=len(told), predicted=predicted, happened=happened))
-    return tuple(found)
-
-
-def _over_time(said: Sequence[Prediction], scores: Sequence[float]) -> tuple[CalibrationPeriod, ...]:
-    months: defaultdict[str, list[float]] = defaultdict(list)
-    for one, value in zip(said, scores, strict=True):
-        if one.answered_at is not None:
-            months[f"{one.answered_at:%Y-%m}"].append(value)
-    return tuple(
-        CalibrationPeriod(month=month, answered=len(values), brier=round(fmean(values), 4))
-        for month, values in sorted(months.items())
+        reliability=tuple(found),
+        over_time=tuple(over_time),
     )

@@ -15,6 +15,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 MOST_KEPT: Final = 1000
 """This many predictions of a citizen are kept; the oldest fall out."""
@@ -61,15 +62,6 @@ class StoredPrediction(NamedTuple):
     emotion: str | None = None
 
 
-class Outcome(NamedTuple):
-    """What the context with this id says came of a prediction: a result, and perhaps a feeling."""
-
-    context: str
-    result: str
-    emotion: str | None
-    at: Instant
-
-
 def prediction_of(properties: Mapping[str, Any]) -> StoredPrediction:
     """A prediction from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
     return _prediction(list(map(properties.get, _COLUMNS)))
@@ -77,14 +69,8 @@ def prediction_of(properties: Mapping[str, Any]) -> StoredPrediction:
 
 def _prediction(row: Row) -> StoredPrediction:
     id_, created_at, asked, told, answered_at, *outcome = row
-    return StoredPrediction(
-        id_,
-        int(created_at),
-        orjson.loads(asked),
-        orjson.loads(told),
-        None if answered_at is None else int(answered_at),
-        *outcome,
-    )
+    answered = None if answered_at is None else int(answered_at)
+    return StoredPrediction(id_, int(created_at), orjson.loads(asked), orjson.loads(told), answered, *outcome)
 
 
 async def read_predictions(graph: Graph) -> list[StoredPrediction]:
@@ -104,22 +90,20 @@ async def keep_prediction(graph: Graph, prediction: StoredPrediction, named: Seq
 
     `named`: ids or name keys of the memories with which it goes.
     """
-    record = {
-        "id": prediction.id,
-        "created_at": prediction.created_at,
-        "asked": orjson.dumps(prediction.asked).decode(),
-        "told": orjson.dumps(prediction.told).decode(),
-        "named": list(named),
-    }
+    asked, told = (orjson.dumps(each).decode() for each in (prediction.asked, prediction.told))
+    known = {"id": prediction.id, "created_at": prediction.created_at}
+    record = {**known, "asked": asked, "told": told, "named": list(named)}
     await graph.write(KEEP_PREDICTION, record=record, most=MOST_KEPT - 1)
 
 
-async def answer_prediction(graph: Graph, prediction_id: str, outcome: Outcome) -> bool:
-    """Say what came of a prediction. False when another context said it before, or the prediction is gone."""
-    return bool(await graph.write(ANSWER_PREDICTION, id=prediction_id, **outcome._asdict()))
+async def answer_prediction(graph: Graph, prediction_id: str, **outcome: str | int | None) -> bool:
+    """Say what came of a prediction: the id of the `context` that says so, a `result`, an `emotion`, and `at`.
+
+    False when another context said it before, or the prediction is gone.
+    """
+    return bool(await graph.write(ANSWER_PREDICTION, id=prediction_id, **outcome))
 
 
 async def forget_predictions_naming(graph: Graph, ids: Sequence[str]) -> int:
     """Remove every prediction that names one of these memories; returns how many."""
-    rows = await graph.write(FORGET_PREDICTIONS, ids=list(ids))
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, FORGET_PREDICTIONS, ids=list(ids))

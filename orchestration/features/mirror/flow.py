@@ -13,6 +13,7 @@ import tarfile
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import batched
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -20,44 +21,15 @@ from typing import Final, NamedTuple
 from orchestration import insertion
 from orchestration.dependencies import Deps, Rest, no_rest
 from orchestration.features.mirror import folder as mirror_folder
+from orchestration.features.mirror import layout
 from orchestration.features.mirror import queries as store
+from orchestration.features.mirror import text as markdown
 from orchestration.features.mirror.folder import JOURNAL, MARKER, Folder, MirrorBusy
-from orchestration.features.mirror.layout import (
-    CHARACTERS_A_FILE,
-    INDEX,
-    Bundle,
-    FileNote,
-    LinkKey,
-    Marker,
-    MirrorOf,
-    Plan,
-    digest,
-    dump_marker,
-    dump_written,
-    key_of,
-    make_plan,
-    parse_marker,
-    render_bundle,
-    render_index,
-)
-from orchestration.features.mirror.text import (
-    NEW,
-    Atom,
-    Edit,
-    Edits,
-    Found,
-    Known,
-    Owner,
-    Refusal,
-    Written,
-    atom_of,
-    decide,
-    parse_file,
-)
+from orchestration.features.mirror.layout import INDEX, Bundle, FileNote, Marker, MirrorOf, Plan
+from orchestration.features.mirror.text import Atom, Edit, Edits, FoundAtom, Refusal, StoredMemory, WrittenPlace
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, NotFound
 from schemas.temporal import Instant, Scope
-from substrate.connection.pool import Row
 from substrate.graphs.graph import Graph
 from substrate.language.text import count_of
 from substrate.store import archive, reader, rows
@@ -97,38 +69,36 @@ class Snapshot(NamedTuple):
         for bundle in bundles:
             waiting.append(bundle)
             lengths = sum(each.length for each in waiting)
-            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= CHARACTERS_A_FILE:
+            if sum(len(each.atoms) for each in waiting) >= ATOMS_A_READ or lengths >= layout.CHARACTERS_A_FILE:
                 yield await self._render(waiting)
                 waiting = []
         yield await self._render(waiting)
 
     async def _render(self, bundles: Sequence[Bundle]) -> list[tuple[Bundle, bytes]]:
-        if not bundles:
-            return []
         ids = [atom.id for bundle in bundles for atom in bundle.atoms]
-        found = await store.read_records(self.graph, ids, self.scope)
-        return await asyncio.to_thread(self._render_records, bundles, found)
+        found = await store.read_records(self.graph, ids, self.scope) if ids else []
 
-    def _render_records(self, bundles: Sequence[Bundle], found: Sequence[Row]) -> list[tuple[Bundle, bytes]]:
-        atoms = {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
-        return [(bundle, render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
+        def render() -> list[tuple[Bundle, bytes]]:
+            atoms = {atom.id: atom for atom in map(markdown.atom_of, map(rows.record, found))}
+            return [(bundle, layout.render_bundle(self.plan, bundle, self.of, atoms)) for bundle in bundles]
+
+        return await asyncio.to_thread(render)
 
 
 async def take_snapshot(of: MirrorOf, deps: Deps, now: Instant, rest: Rest = no_rest) -> Snapshot:
     """What its mirror shows now. Raises NotFound where nothing is stored."""
-    if not await deps.graphs.for_reading(of.graph):
-        raise NotFound(f"nothing was remembered for {of.name} yet")
-    graph = deps.graph(of.graph)
+    graph = await deps.existing_graph(of.key, of.citizen_id)
     memories, made_count = await _counts(graph)
     clock = await reader.read_clock(graph, now)
     scope = Scope.at(now, max(now, clock))
     made = await store.read_made_tags(graph, rest) if made_count else {}
     keys = [
-        key_of(row)._replace(made_tags=made.get(row.id, ())) async for row in store.read_keys(graph, scope, rest)
+        layout.key_of(row)._replace(made_tags=made.get(row.id, ()))
+        async for row in store.read_keys(graph, scope, rest)
     ]
-    links = [LinkKey(*row) async for row in store.read_link_ends(graph, scope, rest)]
+    links = [row async for row in store.read_link_ends(graph, scope, rest)]
     changes_at = await store.next_change(graph, now, rest)
-    plan = await asyncio.to_thread(make_plan, keys, links)
+    plan = await asyncio.to_thread(layout.make_plan, keys, links)
     marker = Marker(of.citizen_id, scope.known.start, clock, memories, made_count, changes_at, graph=of.key)
     return Snapshot(of, graph, scope, plan, marker)
 
@@ -177,7 +147,6 @@ def _check_replaceable(root: Folder, name: str, *, discard: bool) -> None:
 
 
 async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote]:
-    """Write all files of a mirror and its marker."""
     files: dict[str, FileNote] = {}
 
     def write(rendered: Sequence[tuple[Bundle, bytes]]) -> None:
@@ -187,16 +156,17 @@ async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote
 
     async for rendered in snapshot.render(snapshot.plan.bundles):
         await asyncio.to_thread(write, rendered)
-    index = render_index(snapshot.plan, snapshot.of).encode()
-    files[INDEX] = FileNote("", digest(index))
+    index = layout.render_index(snapshot.plan, snapshot.of).encode()
+    files[INDEX] = FileNote("", layout.digest(index))
     folder.write(INDEX, index)
-    folder.write(MARKER, dump_marker(snapshot.marker._replace(files=files)))
+    folder.write(MARKER, layout.dump_marker(snapshot.marker._replace(files=files)))
     return files
 
 
 def note_of(plan: Plan, bundle: Bundle, content: bytes) -> FileNote:
     """The note of a file as it is written."""
-    return FileNote(plan.digest(bundle), digest(content), [(atom.id, atom.version) for atom in bundle.atoms])
+    atoms = [(atom.id, atom.version) for atom in bundle.atoms]
+    return FileNote(plan.digest(bundle), layout.digest(content), atoms)
 
 
 def read_marker(folder: Folder) -> Marker:
@@ -207,7 +177,7 @@ def read_marker(folder: Folder) -> Marker:
             f"{folder.where} holds no {MARKER}: it is no mirror, and nothing in it was touched",
             remedy="Name another directory.",
         )
-    return parse_marker(raw, folder.read(JOURNAL))
+    return layout.parse_marker(raw, folder.read(JOURNAL))
 
 
 def edited_files(folder: Folder, marker: Marker) -> list[str]:
@@ -232,23 +202,23 @@ async def update_mirror(
         await asyncio.to_thread(mirror_folder.finish_replacing, root, name)
         if name in set(root.names()):
             with root.open(name) as folder:
-                update = _Update(snapshot, folder, rest, None if erased else frozenset(discard))
-                return await update.run()
+                may_go = None if erased else frozenset(discard)
+                return await _Update(snapshot, folder, rest, may_go, read_marker(folder)).run()
     return await write_mirror(snapshot, directory)
 
 
+@dataclass(slots=True)
 class _Update:
-    """Brings one folder in step. `discard`: the edited files that may be overwritten; None for all."""
+    """Brings one folder in step. `_discard`: the edited files that may be overwritten; None for all."""
 
-    def __init__(self, snapshot: Snapshot, folder: Folder, rest: Rest, discard: frozenset[str] | None) -> None:
-        self._snapshot = snapshot
-        self._folder = folder
-        self._rest = rest
-        self._discard = discard
-        self._marker = read_marker(folder)
-        self._files: dict[str, FileNote] = {}
-        self._held_back: list[str] = []
-        self._written = 0
+    _snapshot: Snapshot
+    _folder: Folder
+    _rest: Rest
+    _discard: frozenset[str] | None
+    _marker: Marker
+    _files: dict[str, FileNote] = field(default_factory=dict)
+    _held_back: list[str] = field(default_factory=list)
+    _written: int = 0
 
     async def run(self) -> MirrorReport:
         plan = self._snapshot.plan
@@ -259,16 +229,14 @@ class _Update:
                 self._files[bundle.path] = note_of(plan, bundle, content)
                 await self._rest()
         removed = await asyncio.to_thread(self._remove_others)
-        index = render_index(plan, self._snapshot.of).encode()
+        index = layout.render_index(plan, self._snapshot.of).encode()
         if self._folder.read(INDEX) != index:
             self._write(INDEX, index)
-        self._files[INDEX] = FileNote("", digest(index))
-        self._folder.write(MARKER, dump_marker(self._snapshot.marker._replace(files=self._files)))
+        self._files[INDEX] = FileNote("", layout.digest(index))
+        self._folder.write(MARKER, layout.dump_marker(self._snapshot.marker._replace(files=self._files)))
         self._folder.remove(JOURNAL)
-        held_back = tuple(sorted(self._held_back))
-        return MirrorReport(
-            self._snapshot.of.name, _count(self._snapshot), len(self._files), self._written, removed, held_back
-        )
+        counts = _count(self._snapshot), len(self._files), self._written, removed
+        return MirrorReport(self._snapshot.of.name, *counts, tuple(sorted(self._held_back)))
 
     def _changed(self, plan: Plan) -> list[Bundle]:
         """The files to write; the others keep their note."""
@@ -295,12 +263,11 @@ class _Update:
         return True
 
     def _write(self, path: str, content: bytes) -> None:
-        self._folder.append(JOURNAL, dump_written(path, content))
+        self._folder.append(JOURNAL, layout.dump_written(path, content))
         self._folder.write(path, content)
         self._written += 1
 
     def _remove_others(self) -> int:
-        """Remove the files that have no memories any more."""
         removed = 0
         for path, note in self._marker.files.items():
             if path in self._files or path == INDEX or path in self._held_back:
@@ -353,9 +320,9 @@ async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
         for bundle, content in rendered:
             files[bundle.path] = note_of(snapshot.plan, bundle, content)
             yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
-    index = render_index(snapshot.plan, snapshot.of).encode()
-    files[INDEX] = FileNote("", digest(index))
-    marker = dump_marker(snapshot.marker._replace(files=files))
+    index = layout.render_index(snapshot.plan, snapshot.of).encode()
+    files[INDEX] = FileNote("", layout.digest(index))
+    marker = layout.dump_marker(snapshot.marker._replace(files=files))
     beside: Mapping[str, bytes] = {
         f"{folder}/{INDEX}": index, f"{folder}/{MARKER}": marker, MARKER: mirror_folder.ROOT_MARK,
     }  # fmt: skip
@@ -395,8 +362,8 @@ class ReadFolder(NamedTuple):
     """What the files of a mirror say. `missing`: the file and version of each memory that stands in none."""
 
     marker: Marker
-    found: Sequence[Found]
-    missing: Mapping[str, Written]
+    found: Sequence[FoundAtom]
+    missing: Mapping[str, WrittenPlace]
     refusals: Sequence[Refusal]
 
 
@@ -438,7 +405,7 @@ def _read_folders(directory: Path) -> list[ReadFolder]:
 def read_folder(folder: Folder) -> ReadFolder:
     """Read the files of one mirror. Only those that differ from what was written are parsed."""
     marker = read_marker(folder)
-    found: list[Found] = []
+    found: list[FoundAtom] = []
     refusals: list[Refusal] = []
     untouched: set[str] = set()
     for entry in folder.files():
@@ -454,64 +421,55 @@ def read_folder(folder: Folder) -> ReadFolder:
                 found += _parse(entry.path, content.decode())
             except UnicodeDecodeError:
                 refusals.append(Refusal(entry.path, f"{entry.path} is no text in UTF-8"))
-    return ReadFolder(marker, found, _missing(marker, found, untouched, refusals), refusals)
-
-
-def _parse(path: str, text: str) -> Iterator[Found]:
-    parsed = parse_file(text)
-    bucket, tag = map(parsed.front.get, ("bucket", "tag"))
-    for section in parsed.sections:
-        yield Found(
-            path, section, bucket if isinstance(bucket, str) else None, tag if isinstance(tag, str) else None
-        )
-
-
-def _missing(
-    marker: Marker, found: Iterable[Found], untouched: set[str], refusals: Iterable[Refusal]
-) -> dict[str, Written]:
-    """The memories that were written and stand nowhere. A file that cannot be read has lost none."""
     present = {each.section.atom.id for each in found}
     unread = {refusal.path for refusal in refusals}
-    missing: dict[str, Written] = {}
+    missing: dict[str, WrittenPlace] = {}
     for path, note in marker.files.items():
         if path not in untouched and not any(map(path.startswith, unread)):
             missing |= {
-                atom_id: Written(path, version) for atom_id, version in note.atoms if atom_id not in present
+                atom_id: WrittenPlace(path, version) for atom_id, version in note.atoms if atom_id not in present
             }
-    return missing
+    return ReadFolder(marker, found, missing, refusals)
+
+
+def _parse(path: str, text: str) -> Iterator[FoundAtom]:
+    parsed = markdown.parse_file(text)
+    bucket, tag = map(parsed.front.get, ("bucket", "tag"))
+    for section in parsed.sections:
+        yield FoundAtom(
+            path, section, bucket if isinstance(bucket, str) else None, tag if isinstance(tag, str) else None
+        )
 
 
 async def _decide(read: ReadFolder, deps: Deps, now: Instant) -> Edits:
     of = read.marker.of
     wanted = {each.section.atom.id: each.section.atom.version for each in read.found if not each.section.faults}
     wanted |= {atom_id: written.version for atom_id, written in read.missing.items()}
-    wanted.pop(NEW, None)
+    wanted.pop(markdown.NEW, None)
     graph = deps.graph(of.graph)
     if wanted and not await deps.graphs.for_reading(graph.name):
         raise NotFound(f"nothing was remembered for {of.name} yet", remedy="Its mirror outlived it.")
     known = await _read_known(graph, wanted, now) if wanted else {}
-    edits, refusals = decide(Owner(of.fields, read.marker.known_at), read.found, read.missing, known)
+    owner = markdown.Owner(of.fields, read.marker.known_at)
+    edits, refusals = markdown.decide(owner, read.found, read.missing, known)
     return Edits(edits, (*read.refusals, *refusals))
 
 
-async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Instant) -> dict[str, Known]:
+async def _read_known(graph: Graph, wanted: Mapping[str, int | None], now: Instant) -> dict[str, StoredMemory]:
     """Each memory as it was in the version that was written, and the version that it has now."""
     present: dict[str, Atom] = {}
     for ids in batched(wanted, MEMORIES_A_READ):
         found = await store.read_records(graph, ids, Scope.current(now))
-        present |= {atom.id: atom for atom in map(atom_of, map(rows.record, found))}
-    known: dict[str, Known] = {}
+        present |= {atom.id: atom for atom in map(markdown.atom_of, map(rows.record, found))}
+    known: dict[str, StoredMemory] = {}
     for atom_id, version in wanted.items():
         atom = present.get(atom_id)
-        is_current = atom is not None and atom.version == version
-        base = atom if is_current else await _read_version(graph, atom_id, version)
-        known[atom_id] = Known(base, None if atom is None else atom.version)
+        base = atom
+        if atom is None or atom.version != version:
+            records = map(rows.record, await reader.history(graph, atom_id))
+            base = next((markdown.atom_of(record) for record in records if record.version == version), None)
+        known[atom_id] = StoredMemory(base, None if atom is None else atom.version)
     return known
-
-
-async def _read_version(graph: Graph, atom_id: str, version: int | None) -> Atom | None:
-    records = list(map(rows.record, await reader.history(graph, atom_id)))
-    return next((atom_of(record) for record in records if record.version == version), None)
 
 
 async def apply_edits(edits: Sequence[Edit], deps: Deps, now: Instant) -> list[WriteReceipt]:

@@ -46,7 +46,6 @@ class MirrorBusy(Unavailable):
 
 @contextmanager
 def _explained(where: Path) -> Iterator[None]:
-    """Raises InvalidRequest for an error of the file system."""
     try:
         yield
     except OSError as error:
@@ -171,10 +170,13 @@ class Folder:
                 return
         try:
             with os.scandir(handle) as entries:
-                found = sorted(map(_describe, entries))
+                found = []
+                for entry in entries:  # a symlink is neither a folder nor a file
+                    kinds = entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
+                    found.append((entry.name, *kinds))
         finally:
             os.close(handle)
-        for name, is_folder, is_file in found:
+        for name, is_folder, is_file in sorted(found):
             if is_folder and len(parts) < _DEEPEST:
                 yield from self._files_below([*parts, name])
             elif not name.startswith(_DRAFT):
@@ -230,11 +232,6 @@ class Folder:
                 os.close(handle)
             handle = below
         return handle
-
-
-def _describe(entry: os.DirEntry[str]) -> tuple[str, bool, bool]:
-    """Its name, whether it is a folder, whether it is a file; a symlink is neither."""
-    return entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
 
 
 @contextmanager

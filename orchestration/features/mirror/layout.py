@@ -18,17 +18,10 @@ from urllib.parse import quote
 
 import orjson
 
+from orchestration.features.mirror import text as markdown
 from orchestration.features.mirror.queries import KeyRow
-from orchestration.features.mirror.text import (
-    Atom,
-    ShownLink,
-    anchor,
-    heading,
-    label,
-    render_atom,
-    render_block,
-    snippet,
-)
+from orchestration.features.mirror.text import Atom, ShownLink, label
+from schemas.base import without_nulls
 from schemas.collectives import owner_of
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
@@ -112,12 +105,6 @@ def key_of(row: KeyRow) -> AtomKey:
     )
 
 
-class LinkKey(NamedTuple):
-    source_id: str
-    target_id: str
-    relation_type: str
-
-
 class Bundle(NamedTuple):
     """One file. `bucket` and `tag`: None where its memories have none. `before`, `after`: the pages beside it."""
 
@@ -136,10 +123,10 @@ class Bundle(NamedTuple):
 
     @property
     def title(self) -> str:
-        return f"{snippet(self.source)}{f' ({self.page})' if self.page > 1 else ''}"
+        return f"{markdown.snippet(self.source)}{f' ({self.page})' if self.page > 1 else ''}"
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """The file in which a memory stands."""
 
     path: str
@@ -150,7 +137,7 @@ class Plan(NamedTuple):
     """All files of a mirror but the index. `links`: type and target of each, by the id of their memory."""
 
     bundles: Sequence[Bundle]
-    places: Mapping[str, Place]
+    places: Mapping[str, FilePlace]
     links: Mapping[str, Sequence[tuple[str, str]]]
 
     def digest(self, bundle: Bundle) -> str:
@@ -163,7 +150,7 @@ class Plan(NamedTuple):
         inputs = [bundle.before, bundle.after, list(map(tuple, bundle.atoms)), targets]
         return blake2b(orjson.dumps(inputs, default=list), digest_size=16).hexdigest()
 
-    def _targets(self, atom_id: str) -> list[tuple[str, Instant, str, Place]]:
+    def _targets(self, atom_id: str) -> list[tuple[str, Instant, str, FilePlace]]:
         """Type, time, id and place of the target of each link, in this order."""
         own = [(kind, target_id, self.places[target_id]) for kind, target_id in self.links.get(atom_id, ())]
         return sorted([(kind, place.atom.valid_at, target_id, place) for kind, target_id, place in own])
@@ -171,16 +158,20 @@ class Plan(NamedTuple):
     def shown_links(self, atom_id: str) -> tuple[list[ShownLink], int]:
         """The first links of a memory, and how many more it has."""
         here, own = self.places[atom_id].path, self._targets(atom_id)
-        shown = [
-            ShownLink(kind, place.atom.label, _address(here, place)) for kind, _, _, place in own[:LINKS_SHOWN]
-        ]
+        shown: list[ShownLink] = []
+        for kind, _, _, (path, atom) in own[:LINKS_SHOWN]:
+            fragment = f"#{quote(markdown.anchor(markdown.heading(atom.id, atom.label)), safe='')}"
+            shown.append(ShownLink(kind, atom.label, fragment if path == here else f"{relative(path)}{fragment}"))
         return shown, max(0, len(own) - LINKS_SHOWN)
 
 
-def make_plan(atoms: Iterable[AtomKey], links: Iterable[LinkKey]) -> Plan:
-    """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference."""
+def make_plan(atoms: Iterable[AtomKey], links: Iterable[Sequence[str]]) -> Plan:
+    """The files of a mirror and the links that each atom shows. The order of the arguments makes no difference.
+
+    `links`: source, target and type of each.
+    """
     bundles = sorted(_bundles(atoms), key=lambda each: (each.path.rpartition("/")[0], each.source, each.page))
-    places = {atom.id: Place(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
+    places = {atom.id: FilePlace(bundle.path, atom) for bundle in bundles for atom in bundle.atoms}
     by_source: dict[str, list[tuple[str, str]]] = {}
     for source_id, target_id, relation_type in links:
         if source_id in places and target_id in places:
@@ -224,12 +215,6 @@ def _pages(members: Sequence[AtomKey]) -> Iterator[Sequence[AtomKey]]:
         yield page
 
 
-def _address(here: str, place: Place) -> str:
-    """The relative address of a memory from the file `here`."""
-    fragment = quote(anchor(heading(place.atom.id, place.atom.label)), safe="")
-    return f"#{fragment}" if place.path == here else f"{relative(place.path)}#{fragment}"
-
-
 def relative(path: str) -> str:
     """The address of a file from any other file: both lie two folders deep."""
     return f"../../{quote(path, safe=_IN_ADDRESSES)}"
@@ -266,13 +251,12 @@ def path_hash(*names: str | None) -> str:
 def _readable(name: str) -> str:
     """The name with letters, digits, `-` and `_` alone, emoji among them, at most 60 characters and 120 bytes."""
     normal = unicodedata.normalize("NFC", name)
-    kept = "".join(char if _is_kept(char) else "_" for char in normal)
+    kept = "".join(
+        char if (char.isalnum() or char in "-_" or unicodedata.category(char) in ("So", "Mn", "Mc")) else "_"
+        for char in normal
+    )
     short = "_".join(part for part in kept.split("_") if part)[:_MOST_NAME]
     return short.encode("utf-8", "replace")[: 2 * _MOST_NAME].decode("utf-8", "ignore").rstrip("_")
-
-
-def _is_kept(char: str) -> bool:
-    return char.isalnum() or char in "-_" or unicodedata.category(char) in ("So", "Mn", "Mc")
 
 
 def is_place(path: str) -> bool:
@@ -293,7 +277,7 @@ def render_bundle(plan: Plan, bundle: Bundle, of: MirrorOf, atoms: Mapping[str, 
     for key, atom in held:
         made_tags = {"made_tags": key.made_tags} if key.made_tags else {}
         whole = atom._replace(fields={**atom.fields, **made_tags})
-        parts.append(render_atom(whole, key.label, *plan.shown_links(key.id)))
+        parts.append(markdown.render_atom(whole, key.label, *plan.shown_links(key.id)))
     return "\n".join(parts).encode("utf-8", "replace")
 
 
@@ -305,41 +289,38 @@ def summary(atoms: Sequence[Atom]) -> dict[str, object]:
     felt: Counter[str] = Counter()
     for atom in atoms:
         felt.update(atom.fields.get("emotion_vector", {}))
+    strongest = {name: round(total / len(atoms), 3) for name, total in felt.most_common(3)}
     states = Counter(str(state) for atom in atoms if (state := atom.fields.get("resolution_state")))
     return {
         "from": begins[0],
         "until": begins[-1],
         "energy": round(fmean(atom.fields.get("energy", 0.5) for atom in atoms), 3),
         "confidence": round(fmean(atom.fields.get("confidence", 0.5) for atom in atoms), 3),
-        **(
-            {"emotions": {name: round(sum_ / len(atoms), 3) for name, sum_ in felt.most_common(3)}} if felt else {}
-        ),
+        **({"emotions": strongest} if strongest else {}),
         **({"states": dict(sorted(states.items()))} if states else {}),
     }
 
 
 def render_head(bundle: Bundle, of: MirrorOf, fields: Mapping[str, object]) -> str:
     """Front matter, title and ways to other pages. `fields` are the times and the felt metadata of its atoms."""
-    tags = dict.fromkeys(_property_tag(tag) for atom in bundle.atoms for tag in atom.tags)
+    tags: dict[str, None] = {}
+    for tag in (tag for atom in bundle.atoms for tag in atom.tags):
+        # As Obsidian takes it: without spaces, and not of digits alone.
+        kept = "".join(char if char.isalnum() or char in "-_/" else "-" for char in tag).strip("-/")
+        if any(not char.isdigit() for char in kept):
+            tags[kept] = None
     front = {
         **of.front(),
-        **({} if bundle.bucket is None else {"bucket": bundle.bucket}),
-        **({} if bundle.tag is None else {"tag": bundle.tag}),
+        **without_nulls({"bucket": bundle.bucket, "tag": bundle.tag}),
         "source": bundle.source,
         "page": bundle.page,
         "memories": len(bundle.atoms),
         **fields,
-        "tags": [tag for tag in tags if tag][:ATOMS_A_FILE],
+        "tags": list(tags)[:ATOMS_A_FILE],
     }
     ways = [("Index", INDEX), ("before", bundle.before), ("after", bundle.after)]
     line = " · ".join(f"[{words}]({relative(path)})" for words, path in ways if path is not None)
-    return f"---\n{render_block(front)}---\n\n# {_title(bundle.title)}\n\n{line}\n"
-
-
-def _property_tag(tag: str) -> str:
-    """A tag as Obsidian takes it: without spaces, and not of digits alone."""
-    kept = "".join(char if char.isalnum() or char in "-_/" else "-" for char in tag).strip("-/")
-    return kept if any(not char.isdigit() for char in kept) else ""
+    return f"---\n{markdown.render_block(front)}---\n\n# {_title(bundle.title)}\n\n{line}\n"
 
 
 def _title(text: str) -> str:
@@ -350,7 +331,7 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
     """The page from which everything is found: buckets, their tags, the files with their times."""
     atoms = [atom for bundle in plan.bundles for atom in bundle.atoms]
     front = {**of.front(), "memories": len(atoms), "files": len(plan.bundles)}
-    parts = [f"---\n{render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
+    parts = [f"---\n{markdown.render_block(front)}---\n\n# The memory of {_title(of.name)}\n\n"]
     parts.append(f"{count_of(len(atoms), 'memory')} in {count_of(len(plan.bundles), 'file')}.\n")
     links = {
         bundle.path: f"[{_title(bundle.title)}]({quote(bundle.path, safe=_IN_ADDRESSES)})"
@@ -360,10 +341,9 @@ def render_index(plan: Plan, of: MirrorOf) -> str:
     for bundle in plan.bundles:
         if bundle.path.rpartition("/")[0] != folder:
             folder = bundle.path.rpartition("/")[0]
-            bucket = _title(snippet(NO_BUCKET if bundle.bucket is None else bundle.bucket))
-            parts.append(
-                f"\n## @{bucket} / \\#{_title(snippet(NO_TAG if bundle.tag is None else bundle.tag))}\n\n"
-            )
+            bucket = _title(markdown.snippet(NO_BUCKET if bundle.bucket is None else bundle.bucket))
+            tag = _title(markdown.snippet(NO_TAG if bundle.tag is None else bundle.tag))
+            parts.append(f"\n## @{bucket} / \\#{tag}\n\n")
         first, last = (to_datetime(bundle.atoms[place].valid_at).date().isoformat() for place in (0, -1))
         when = first if first == last else f"{first} to {last}"
         parts.append(f"- {links[bundle.path]}: {count_of(len(bundle.atoms), 'memory')}, {when}\n")
@@ -381,7 +361,7 @@ def _tag_lines(plan: Plan, links: Mapping[str, str]) -> Iterator[str]:
     for tag in sorted(files)[:TAGS_INDEXED]:
         found = list(files[tag].values())
         more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
-        yield f"- \\#{_title(snippet(tag))}: {', '.join(found[:5])}{more}\n"
+        yield f"- \\#{_title(markdown.snippet(tag))}: {', '.join(found[:5])}{more}\n"
     if len(files) > TAGS_INDEXED:
         yield f"- and {count_of(len(files) - TAGS_INDEXED, 'tag')} more\n"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import unified_diff
 from hashlib import blake2b
@@ -180,17 +181,13 @@ def parse_file(text: str) -> ParsedFile:
     starts = [place for place, line in enumerate(lines) if _HEADING.match(line)]
     ends = [*starts[1:], len(lines)][: len(starts)]
     sections = [_parse_section(start + 1, lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-    return ParsedFile(_front(lines[: starts[0] if starts else len(lines)]), sections)
-
-
-def _front(lines: Sequence[str]) -> Mapping[str, Any]:
-    if not lines or lines[0].rstrip() != RULE:
-        return {}
-    end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() == RULE), None)
-    try:
-        return {} if end is None else parse_block("\n".join(lines[1:end]))
-    except ValueError:
-        return {}  # only an added atom is read with it, and shows in the diff without its tag
+    head = lines[: starts[0] if starts else len(lines)]
+    end = next((place for place, line in enumerate(head[1:], 1) if line.rstrip() == RULE), None)
+    front: Mapping[str, Any] = {}
+    if end is not None and head[0].rstrip() == RULE:
+        with suppress(ValueError):  # only an added atom is read with it, and shows in the diff without its tag
+            front = parse_block("\n".join(head[1:end]))
+    return ParsedFile(front, sections)
 
 
 def _parse_section(number: int, lines: Sequence[str]) -> Section:
@@ -303,22 +300,18 @@ def guard(text: str) -> str:
     lines = text.split("\n")
     open_fence = _open_fence(lines)
     last = max((place for place, line in enumerate(lines) if line.strip()), default=0)
-    return "\n".join(
-        _guard_line(line, always=place == open_fence or (place == last and line.rstrip() == RULE))
-        for place, line in enumerate(lines)
-    )
+    guarded: list[str] = []
+    for place, line in enumerate(lines):
+        always = place == open_fence or (place == last and line.rstrip() == RULE)
+        found = _GUARDED.match(line)
+        # One backslash more, for a line that needs it or that has some already.
+        needs = found is not None and (always or found[2] or _ALWAYS.match(line))
+        guarded.append(f"{found[1]}\\{line[found.end(1) :]}" if found is not None and needs else line)
+    return "\n".join(guarded)
 
 
 def _reference(found: re.Match[str]) -> str:
     return f"&#{ord(found[0])};"
-
-
-def _guard_line(line: str, *, always: bool) -> str:
-    """One backslash more, for a line that needs it or that has some already."""
-    found = _GUARDED.match(line)
-    if found is None or not (always or found[2] or _ALWAYS.match(line)):
-        return line
-    return f"{found[1]}\\{line[found.end(1) :]}"
 
 
 def _open_fence(lines: Sequence[str]) -> int | None:
@@ -422,7 +415,7 @@ _ALWAYS_SET: Final = frozenset(("node_type", "energy", "confidence", "name", "va
 """Fields that every memory has: one whose line a person removed stays what it was."""
 
 
-class Found(NamedTuple):
+class FoundAtom(NamedTuple):
     """An atom in a file. `bucket` and `tag`: of the front matter, for a memory that a person added."""
 
     path: str
@@ -435,7 +428,7 @@ class Found(NamedTuple):
         return f"{self.path}:{self.section.line}"
 
 
-class Known(NamedTuple):
+class StoredMemory(NamedTuple):
     """What the store has of a memory: as it was when the mirror was written, and its version now.
 
     `base` is None when the store never had that version; `version` when the memory does not hold now.
@@ -445,11 +438,15 @@ class Known(NamedTuple):
     version: int | None
 
 
-class Written(NamedTuple):
+class WrittenPlace(NamedTuple):
     """The file and the version in which a memory was written."""
 
     path: str
     version: int
+
+    @property
+    def where(self) -> str:
+        return self.path
 
 
 class Edit(NamedTuple):
@@ -480,41 +477,34 @@ class Owner(NamedTuple):
 
 
 def decide(
-    owner: Owner, found: Sequence[Found], missing: Mapping[str, Written], known: Mapping[str, Known]
+    owner: Owner,
+    found: Sequence[FoundAtom],
+    missing: Mapping[str, WrittenPlace],
+    known: Mapping[str, StoredMemory],
 ) -> Edits:
     """The commands that make the store say what the files say.
 
     `missing`: the file and the written version of each memory that stands in no file any more. `known`: for the
     ids of both. Sent twice, the commands are the same. A file with a part that cannot be read removes nothing.
     """
-    edits: list[Edit] = []
-    refusals = [Refusal(each.path, f"{each.where}: {fault}") for each in found for fault in each.section.faults]
+    outcomes: list[Edit | Refusal | None] = []
+    for each in found:
+        outcomes += [Refusal(each.path, f"{each.where}: {fault}") for fault in each.section.faults]
     unread = {each.path for each in found if each.section.faults}
-    by_id: defaultdict[str, list[Found]] = defaultdict(list)
+    by_id: defaultdict[str, list[FoundAtom]] = defaultdict(list)
     for each in found:
         if not each.section.faults:
             by_id[each.section.atom.id].append(each)
     for atom_id, copies in by_id.items():
         if atom_id == NEW:
-            outcomes = [_added(owner, each) for each in copies]
+            outcomes += [_added(owner, each) for each in copies]
         else:
-            outcomes = _changed(owner, _differing(copies, known[atom_id].base), known)
-        edits += [each for each in outcomes if isinstance(each, Edit)]
-        refusals += [each for each in outcomes if isinstance(each, Refusal)]
+            outcomes.append(_changed(owner, copies, *known[atom_id]))
     for atom_id, written in missing.items():
-        outcome = None if written.path in unread else _removed(owner, atom_id, written, known[atom_id])
-        edits += [outcome] if isinstance(outcome, Edit) else []
-        refusals += [outcome] if isinstance(outcome, Refusal) else []
-    return Edits(edits, refusals)
-
-
-def _differing(copies: Sequence[Found], base: Atom | None) -> list[Found]:
-    """The copies of an atom that differ from what was written, or all when that is not known."""
-    return [
-        each
-        for each in copies
-        if base is None or _has_other_heading(each.section, base) or any(_differences(each.section.atom, base))
-    ]
+        if written.path not in unread:
+            outcomes.append(_removed(owner, atom_id, written, known[atom_id]))
+    edits = [each for each in outcomes if isinstance(each, Edit)]
+    return Edits(edits, [each for each in outcomes if isinstance(each, Refusal)])
 
 
 def _has_other_heading(section: Section, base: Atom) -> bool:
@@ -523,13 +513,17 @@ def _has_other_heading(section: Section, base: Atom) -> bool:
     return section.atom.fields.get("name") == name and section.heading not in (name, label_of(base))
 
 
-def _changed(owner: Owner, copies: Sequence[Found], known: Mapping[str, Known]) -> list[Edit | Refusal]:
-    """The outcome of an edited memory; empty when no copy was edited."""
+def _changed(
+    owner: Owner, copies: Sequence[FoundAtom], base: Atom | None, version: int | None
+) -> Edit | Refusal | None:
+    """The outcome of an edited memory; None when no copy was edited. See `StoredMemory`."""
+    if base is not None:  # else all of its copies count
+        told = [(each, each.section) for each in copies]
+        copies = [each for each, own in told if _has_other_heading(own, base) or any(_differences(own.atom, base))]
     if not copies:
-        return []
+        return None
     first, *others = copies
     atom = first.section.atom
-    base, version = known[atom.id]
     fault = None
     if base is None:
         fault = f"{atom.id} never had version {atom.version}"
@@ -541,8 +535,8 @@ def _changed(owner: Owner, copies: Sequence[Found], known: Mapping[str, Known]) 
     elif version != atom.version:
         fault = f"conflict: {atom.id} has version {version} now, and the file was written of {atom.version}"
     if fault is not None or base is None:
-        return [Refusal(first.path, f"{first.where}: {fault}")]
-    return [_correction(owner, first, base)]
+        return Refusal(first.path, f"{first.where}: {fault}")
+    return _correction(owner, first, base)
 
 
 def _differences(atom: Atom, base: Atom) -> Iterator[tuple[str, Any, Any]]:
@@ -562,7 +556,6 @@ def _without_line_ends(text: str) -> list[str]:
 
 
 def _comparable(name: str, value: Any) -> Any:
-    """A value in which two ways to write the same time are equal."""
     if name in (*TIMES, "created_at") and isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
@@ -572,7 +565,7 @@ def _comparable(name: str, value: Any) -> Any:
     return value
 
 
-def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
+def _correction(owner: Owner, found: FoundAtom, base: Atom) -> Edit | Refusal:
     atom = found.section.atom
     changes = list(_differences(atom, base))
     fixed = [name for name, *_ in changes if name in SHOWN_ONLY]
@@ -581,35 +574,34 @@ def _correction(owner: Owner, found: Found, base: Atom) -> Edit | Refusal:
     if _has_other_heading(found.section, base):
         reason = f"the heading of {atom.id} is made of its text and name: edit these"
         return Refusal(found.path, f"{found.where}: {reason}")
-    fields = {name: _given(name, after) for name, _, after in changes}
+    fields: dict[str, Any] = {}
+    for name, _, after in changes:  # an emptied text or list is empty, another emptied value None
+        empty = "" if name == "description" else () if name in LISTS else None
+        fields[name] = (after or empty) if name == "description" or after is None else after
     raw = {**owner.fields, "id": atom.id, "expected_version": base.version, **fields}
-    command = _make(Correct, owner, raw)
-    if isinstance(command, str):
-        return Refusal(found.path, f"{found.where}: {command}")
     shown = [line for name, before, after in changes for line in _show(name, before, after)]
-    return Edit(found.path, command, (f"correct {atom.id} ({found.where})", *shown))
+    return _make(Correct, owner, raw, place=found, shown=(f"correct {atom.id} ({found.where})", *shown))
 
 
-def _given(name: str, value: Any) -> Any:
-    """The value as a command takes it: an emptied list is empty, another emptied value None."""
-    if name == "description":
-        return value or ""
-    return value if value is not None else (() if name in LISTS else None)
-
-
-def _make(kind: type[Command], owner: Owner, raw: dict[str, Any]) -> Command | str:
-    """The command, named by its content; or why it is not valid."""
+def _make(
+    kind: type[Command],
+    owner: Owner,
+    raw: dict[str, Any],
+    *,
+    place: FoundAtom | WrittenPlace,
+    shown: tuple[str, ...],
+) -> Edit | Refusal:
     named = orjson.dumps([owner.known_at, kind.__name__, raw], default=str, option=orjson.OPT_SORT_KEYS)
     command_id = f"mirror:{blake2b(named, digest_size=10).hexdigest()}"
     try:
-        return kind.model_validate({"command_id": command_id, **raw})
+        return Edit(place.path, kind.model_validate({"command_id": command_id, **raw}), shown)
     except ValidationError as error:
         faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors(include_url=False)]
-        return "; ".join(f"{name}: {message}" if name else message for name, message in faults)
+        told = "; ".join(f"{name}: {message}" if name else message for name, message in faults)
+        return Refusal(place.path, f"{place.where}: {told}")
 
 
 def _show(name: str, before: Any, after: Any) -> list[str]:
-    """The lines of a diff."""
     if name != "description":
         sides = (("-", before), ("+", after))
         return [f"{sign} {name}: {_plain(value)}" for sign, value in sides if value not in (None, ())]
@@ -621,7 +613,7 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _added(owner: Owner, found: Found) -> Edit | Refusal:
+def _added(owner: Owner, found: FoundAtom) -> Edit | Refusal:
     """A memory that a person added, under the bucket and tag of its file."""
     atom = found.section.atom
     fields = {name: value for name, value in atom.fields.items() if name in EDITABLE}
@@ -631,14 +623,12 @@ def _added(owner: Owner, found: Found) -> Edit | Refusal:
     if not fields.get("name"):
         fields["name"] = snippet(atom.text)
     raw = {**owner.fields, "description": atom.text, **fields}
-    command = _make(Remember, owner, raw)
-    if isinstance(command, str):
-        return Refusal(found.path, f"{found.where}: {command}")
     lines = [f"+ {name}: {_plain(value)}" for name, value in fields.items()]
-    return Edit(found.path, command, (f"remember ({found.where})", *lines, *_show("description", "", atom.text)))
+    shown = (f"remember ({found.where})", *lines, *_show("description", "", atom.text))
+    return _make(Remember, owner, raw, place=found, shown=shown)
 
 
-def _removed(owner: Owner, atom_id: str, written: Written, known: Known) -> Edit | Refusal | None:
+def _removed(owner: Owner, atom_id: str, written: WrittenPlace, known: StoredMemory) -> Edit | Refusal | None:
     """A memory that stands in no file any more; None when it does not hold any more."""
     path, version = written
     if known.version is None:
@@ -647,8 +637,5 @@ def _removed(owner: Owner, atom_id: str, written: Written, known: Known) -> Edit
         reason = f"conflict: {atom_id} was removed, but has version {known.version} now, and it was {version}"
         return Refusal(path, f"{path}: {reason}")
     raw = {**owner.fields, "id": atom_id, "expected_version": version}
-    command = _make(Retract, owner, raw)
-    if isinstance(command, str):
-        return Refusal(path, f"{path}: {command}")
     label = "" if known.base is None else snippet(known.base.text or str(known.base.fields.get("name", "")))
-    return Edit(path, command, (f"retract {atom_id} ({path})", f"- {label}"))
+    return _make(Retract, owner, raw, place=written, shown=(f"retract {atom_id} ({path})", f"- {label}"))

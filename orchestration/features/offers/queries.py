@@ -73,11 +73,8 @@ class OfferedLink(NamedTuple):
 
 async def read_offered_work(target: GraphTarget, states: Sequence[str], now: Instant) -> Sequence[OfferedLink]:
     """The newest memories in these states with their links of work, the newest first."""
-    values: dict[str, Any] = {
-        "states": list(states),
-        "now": now,
-        "valid_from": now,
-        "open": END_OF_TIME,
+    values: dict[str, Any] = {"states": list(states), "now": now, "valid_from": now, "open": END_OF_TIME}
+    values |= {
         "memories": MEMORIES_READ,
         "links": LINKS_OFFERED,
         "work": list(WORK),
@@ -87,25 +84,14 @@ async def read_offered_work(target: GraphTarget, states: Sequence[str], now: Ins
 
 
 def _newest_first(rows: Sequence[Row]) -> Sequence[OfferedLink]:
-    return sorted(map(_offered, rows), key=lambda link: (-link.valid_at, link.id, link.link_id))
-
-
-def _offered(row: Row) -> OfferedLink:
-    memory_id, name, speaker, text, state, valid_at, link_id, kind, link_state, source_id, *other = row
-    other_id, other_name, other_speaker, other_text, other_state = other
-    return OfferedLink(
-        memory_id,
-        shown_name(memory_id, name, speaker, text),
-        state,
-        int(valid_at),
-        link_id,
-        kind,
-        link_state,
-        source_id,
-        other_id,
-        shown_name(other_id, other_name, other_speaker, other_text),
-        other_state,
-    )
+    links: list[OfferedLink] = []
+    for memory_id, name, speaker, text, state, valid_at, link_id, kind, link_state, source_id, *other in rows:
+        other_id, other_name, other_speaker, other_text, other_state = other
+        shown = shown_name(memory_id, name, speaker, text)
+        at_the_other = other_id, shown_name(other_id, other_name, other_speaker, other_text), other_state
+        link = link_id, kind, link_state, source_id
+        links.append(OfferedLink(memory_id, shown, state, int(valid_at), *link, *at_the_other))
+    return sorted(links, key=lambda link: (-link.valid_at, link.id, link.link_id))
 
 
 async def read_declined(graph: Graph, ids: list[str]) -> set[str]:

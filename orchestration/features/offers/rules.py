@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.features.offers.queries import OfferedLink
 from schemas.base import without_nulls
 from schemas.memory import GraphKey, ResolutionState, collective_of, graph_fields, level_of
-from schemas.upkeep.offers import Offer, OfferKind
+from schemas.stream import Offer, OfferKind
 from substrate.store.threads import WAITS_FOR_SOURCE, WAITS_FOR_TARGET
 
 RESOLVED: Final = ResolutionState.RESOLVED.value
@@ -45,19 +45,26 @@ def find_offers(links: Iterable[OfferedLink], whose: Whose) -> list[FoundOffer]:
 
 def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose) -> FoundOffer:
     """The offer to erase what tells of something that somebody asked to forget: `told`, at least one memory."""
-    about = (str(whose.key), whose.citizen_id or "", "erase", request_id)
     fields = graph_fields(whose.key)
     command = {"command": "erase", **fields, "citizen_id": whose.citizen_id, "id": told[0], "also": list(told[1:])}
-    offer = Offer(
-        id=blake2b("\n".join(about).encode(), digest_size=8).hexdigest(),
-        kind="erase",
-        **fields,
-        memory_id=request_id,
-        name=shorten(what, NAME_LENGTH, placeholder="…"),
-        reason=f"somebody asked to forget it; this would erase {', '.join(told)} for good",
-        command=without_nulls(command),
-    )
+    reason = f"somebody asked to forget it; this would erase {', '.join(told)} for good"
+    offer = _show_offer("erase", (request_id,), whose, name=what, reason=reason, command=without_nulls(command))
     return FoundOffer(offer, told[0])
+
+
+def _show_offer(
+    kind: OfferKind, about: Sequence[str], whose: Whose, *, name: str, reason: str, command: dict[str, Any]
+) -> Offer:
+    whole = (str(whose.key), whose.citizen_id or "", kind, *about)
+    return Offer(
+        id=blake2b("\n".join(whole).encode(), digest_size=8).hexdigest(),
+        kind=kind,
+        **graph_fields(whose.key),
+        memory_id=about[0],
+        name=shorten(name, NAME_LENGTH, placeholder="…"),
+        reason=reason,
+        command=command,
+    )
 
 
 def _close(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
@@ -104,8 +111,6 @@ def _waits(link: OfferedLink) -> bool:
 
 
 def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cascade: bool) -> FoundOffer:
-    about = (str(whose.key), whose.citizen_id or "", kind, link.id, link.link_id)
-    digest = blake2b("\n".join(about).encode(), digest_size=8).hexdigest()
     command: dict[str, Any] = {"command": "resolve", "level": level_of(whose.key).value, "id": link.id}
     if (collective := collective_of(whose.key)) is not None:
         command["collective"] = collective
@@ -117,14 +122,7 @@ def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cas
         command["resolution_state"] = ResolutionState.IN_PROGRESS.value
     if cascade:
         command["cascade"] = True
-    name = shorten(link.name, NAME_LENGTH, placeholder="…")
-    offer = Offer(
-        id=digest,
-        kind=kind,
-        **graph_fields(whose.key),
-        memory_id=link.id,
-        name=name,
-        reason=reason,
-        command=command,
+    about = (link.id, link.link_id)
+    return FoundOffer(
+        _show_offer(kind, about, whose, name=link.name, reason=reason, command=command), link.other_id
     )
-    return FoundOffer(offer, link.other_id)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from orchestration.assembly.displayed_text import one_line
 from orchestration.features.replay.values import Cause, Fate, Replacement, Replay, ReplayedMemory
-from orchestration.mind.stream_note import Shown
+from orchestration.mind.stream_note import ShownRecord
 from schemas.memory import GraphKey, graph_fields
 from schemas.temporal import END_OF_TIME, Instant, open_end
 from substrate.store.stream_notes import RecordNow
@@ -17,8 +17,8 @@ from substrate.store.stream_notes import RecordNow
 class Difference(NamedTuple):
     """How two orders of memories differ, without what was erased. `freed`: this many places the erased had."""
 
-    only_then: frozenset[Shown]
-    only_now: frozenset[Shown]
+    only_then: frozenset[ShownRecord]
+    only_now: frozenset[ShownRecord]
     order_changed: bool
     freed: int = 0
 
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
         return not (self.only_then or self.order_changed) and len(self.only_now) <= self.freed
 
 
-def compare(then: Sequence[Shown], now: Sequence[Shown], *, freed: int = 0) -> Difference:
+def compare(then: Sequence[ShownRecord], now: Sequence[ShownRecord], *, freed: int = 0) -> Difference:
     """What only one of them has, and whether what both have is in another order. `freed`: as of `Difference`."""
     only_then, only_now = frozenset(then) - frozenset(now), frozenset(now) - frozenset(then)
     both = [each for each in then if each not in only_then]
@@ -36,9 +36,9 @@ def compare(then: Sequence[Shown], now: Sequence[Shown], *, freed: int = 0) -> D
 
 
 def describe(
-    then: Sequence[Shown],
-    now: Sequence[Shown],
-    records: Mapping[Shown, RecordNow],
+    then: Sequence[ShownRecord],
+    now: Sequence[ShownRecord],
+    records: Mapping[ShownRecord, RecordNow],
     causes: Sequence[Cause],
     *,
     moment: Instant,
@@ -57,12 +57,12 @@ def describe(
     ]
 
 
-def _places(order: Iterable[Shown]) -> dict[Shown, int]:
+def _places(order: Iterable[ShownRecord]) -> dict[ShownRecord, int]:
     return {each: place for place, each in enumerate(order, start=1)}
 
 
 def _memory(
-    shown: Shown,
+    shown: ShownRecord,
     record: RecordNow | None,
     places: tuple[int | None, int | None],
     causes: Sequence[Cause],
@@ -73,7 +73,9 @@ def _memory(
     if record is None:
         return ReplayedMemory(**named, fate="erased")
     place_then, place_now = places
-    fate = _fate(record, place_then, place_now)
+    fate: Fate = "same" if record.expired_at == END_OF_TIME else "closed"
+    if place_then is None or place_now is None:
+        fate = "only_now" if place_then is None else "only_then"
     replaced_by, holds = None, record.newest_expired_at == END_OF_TIME and record.newest_invalid_at > moment
     if record.expired_at != END_OF_TIME and holds:
         version, name, description = record.newest_version, record.newest_name, record.newest_description
@@ -89,14 +91,6 @@ def _memory(
         replaced_by=replaced_by,
         causes=tuple(causes) if fate in ("only_then", "only_now") else (),
     )
-
-
-def _fate(record: RecordNow, place_then: int | None, place_now: int | None) -> Fate:
-    if place_then is None:
-        return "only_now"
-    if place_now is None:
-        return "only_then"
-    return "same" if record.expired_at == END_OF_TIME else "closed"
 
 
 def find_causes(known: Mapping[Cause, bool], difference: Difference) -> tuple[Cause, ...]:

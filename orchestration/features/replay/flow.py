@@ -19,7 +19,7 @@ from orchestration.features.replay.values import (
     StreamRecord,
     StreamSummary,
 )
-from orchestration.mind.stream_note import Shown, StreamNote, citizen_of, shown_by
+from orchestration.mind.stream_note import ShownRecord, StreamNote, citizen_of, shown_by
 from orchestration.mind.stream_notes import name_weights, read_stream_note, read_stream_notes
 from orchestration.ranking.learned import NOTHING_LEARNED
 from orchestration.retrieval import retrieve_consciousness_context
@@ -75,7 +75,13 @@ async def read_stream(stream_id: StreamId, deps: Deps, may_read: MayRead = read_
     """
     note = await _note(stream_id, deps)
     scope = note.found.scope
-    focus, peripheral, background = (tuple(_memories(tier, may_read)) for tier in note.tiers)
+    tiers: list[tuple[ShownMemory, ...]] = []
+    for tier in note.tiers:
+        may = [each for each in tier if may_read(each.graph)]
+        tiers.append(
+            tuple(ShownMemory(**graph_fields(each.graph), id=each.id, version=each.version) for each in may)
+        )
+    focus, peripheral, background = tiers
     return StreamRecord(
         **_summary(note),
         citizen_id=_citizen(stream_id),
@@ -149,7 +155,7 @@ async def ask_again(note: StreamNote, citizen_id: str, deps: Deps) -> Consciousn
 
 
 async def _known_causes(
-    note: StreamNote, again: ConsciousnessStream, records: dict[Shown, RecordNow], deps: Deps
+    note: StreamNote, again: ConsciousnessStream, records: dict[ShownRecord, RecordNow], deps: Deps
 ) -> dict[Cause, bool]:
     """What may make a difference, and whether it is so here."""
     citizen_id = _citizen(note.stream_id)
@@ -182,12 +188,12 @@ async def _erased_since(note: StreamNote, citizen_id: str, deps: Deps) -> bool:
     return any(at >= note.at for at in times)
 
 
-async def _read_records(shown: Iterable[Shown], citizen_id: str, deps: Deps) -> dict[Shown, RecordNow]:
+async def _read_records(shown: Iterable[ShownRecord], citizen_id: str, deps: Deps) -> dict[ShownRecord, RecordNow]:
     """The records of these memories that still exist, as they are now."""
-    by_graph: dict[GraphKey, list[Shown]] = {}
+    by_graph: dict[GraphKey, list[ShownRecord]] = {}
     for each in shown:
         by_graph.setdefault(each.graph, []).append(each)
-    records: dict[Shown, RecordNow] = {}
+    records: dict[ShownRecord, RecordNow] = {}
     for key, wanted in by_graph.items():
         try:
             found = await store.read_records_now(
@@ -195,7 +201,8 @@ async def _read_records(shown: Iterable[Shown], citizen_id: str, deps: Deps) -> 
             )
         except GraphMissing:
             continue
-        records |= {Shown(key, record.id, record.version): record for record in found}
+        for record in found:
+            records[ShownRecord(key, record.id, record.version)] = record
     return records
 
 
@@ -224,15 +231,7 @@ def _summary(note: StreamNote) -> dict[str, Any]:
     }
 
 
-def _memories(tier: Iterable[Shown], may_read: MayRead) -> Iterable[ShownMemory]:
-    return (
-        ShownMemory(**graph_fields(each.graph), id=each.id, version=each.version)
-        for each in tier
-        if may_read(each.graph)
-    )
-
-
-def _count_hidden(shown: Iterable[Shown], may_read: MayRead) -> int:
+def _count_hidden(shown: Iterable[ShownRecord], may_read: MayRead) -> int:
     return sum(not may_read(each.graph) for each in shown)
 
 

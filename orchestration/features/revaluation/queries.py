@@ -13,6 +13,7 @@ from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 ROWS_A_PAGE: Final = 2_000
 TEXT_READ: Final = 2_000
@@ -69,7 +70,7 @@ class LowMemory(NamedTuple):
     text: str
 
 
-class Asked(NamedTuple):
+class LastAsking(NamedTuple):
     """When the citizen was last asked about a memory. `waiting`: upkeep offered it, and nothing was said yet."""
 
     memory_id: str
@@ -87,13 +88,6 @@ class Stamp(NamedTuple):
     because: str | None = None
 
 
-class Place(NamedTuple):
-    """A stretch of internal ids, after the first up to the last."""
-
-    after: int
-    last: int
-
-
 async def count_places(graph: Graph) -> int:
     """How many nodes there are, which is about the highest internal id. Raises GraphMissing."""
     rows = await graph.read(LAST_NODE)
@@ -101,21 +95,21 @@ async def count_places(graph: Graph) -> int:
 
 
 async def read_low(
-    graph: Graph, place: Place, at: Instant, *, below: float, things: Sequence[str]
+    graph: Graph, after: int, last: int, at: Instant, **wanted: float | Sequence[str]
 ) -> list[LowMemory]:
-    """The next memories of the stretch with an importance `below` that or none, which are none of the `things`."""
-    values = {"at": at, "open": END_OF_TIME, "below": below, "things": list(things), "rows": ROWS_A_PAGE}
-    rows = await graph.read(LOW_PAGE, after=place.after, last=place.last, **values)
+    """The next memories of a stretch of internal ids with an importance `below` that or none, but no `things`."""
+    values = {"at": at, "open": END_OF_TIME, "rows": ROWS_A_PAGE, **wanted}
+    rows = await graph.read(LOW_PAGE, after=after, last=last, **values)
     return [LowMemory._make((*row[:5], row[5] or "")) for row in rows]
 
 
-async def read_asked(graph: Graph) -> dict[str, Asked]:
+async def read_asked(graph: Graph) -> dict[str, LastAsking]:
     """What the citizen was asked, by the id of the memory. Raises GraphMissing."""
-    asked: dict[str, Asked] = {}
+    asked: dict[str, LastAsking] = {}
     after = -1
     while page := await graph.read_typed(STAMPS, after=after, rows=ROWS_A_PAGE):
         after = max(int(row[0]) for row in page)
-        asked |= {row[1]: Asked(row[1], int(row[2]), bool(row[3]), row[4], row[5]) for row in page}
+        asked |= {row[1]: LastAsking(row[1], int(row[2]), bool(row[3]), row[4], row[5]) for row in page}
     return asked
 
 
@@ -138,20 +132,17 @@ async def was_offered(graph: Graph, run: str) -> bool:
 
 async def end_offers(graph: Graph, run: str) -> int:
     """Let the offers of other runs wait no longer; returns how many did."""
-    rows = await graph.write(END_OFFERS, run=run)
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, END_OFFERS, run=run)
 
 
 async def undo_offer(graph: Graph, run: str) -> int:
     """Take back what a run offered and nobody judged; returns how many memories."""
-    rows = await graph.write(UNDO_OFFER, run=run)
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, UNDO_OFFER, run=run)
 
 
 async def forget_stamps(graph: Graph, ids: Sequence[str]) -> int:
     """Remove the stamps of these memories; returns how many were there."""
     try:
-        rows = await graph.write(FORGET_STAMPS, ids=list(ids))
+        return await change_count(graph, FORGET_STAMPS, ids=list(ids))
     except GraphMissing:
         return 0
-    return int(rows[0][0]) if rows else 0

@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from heapq import nsmallest
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestration.features.revaluation.queries import Asked, LowMemory
+from orchestration.features.revaluation.queries import LastAsking, LowMemory
 from orchestration.identifiers import JUDGEMENT
 from orchestration.mind.derived_state import is_own
 from orchestration.upkeep.text_quality import MIN_SPOKEN_WORDS, NAMED_TYPES
 from orchestration.writing.records import SPOKEN_TYPES
-from substrate.inference.language import model
+from schemas.commands import Correct
+from substrate.inference import language as model
 from substrate.language.languages import Language
 from substrate.language.text import words
 
@@ -39,7 +40,9 @@ def is_worth_asking(memory: LowMemory) -> bool:
     return bool((memory.text or memory.name).strip())
 
 
-def draw(memories: Iterable[LowMemory], asked: Mapping[str, Asked], *, seed: str, count: int) -> list[LowMemory]:
+def draw(
+    memories: Iterable[LowMemory], asked: Mapping[str, LastAsking], *, seed: str, count: int
+) -> list[LowMemory]:
     """Those that wait for a judgement first, then the least recently asked about; equal ones as the seed says."""
 
     def place(memory: LowMemory) -> tuple[bool, int, bytes]:
@@ -58,10 +61,11 @@ def first_place(seed: str, places: int) -> int:
     return int.from_bytes(_lot(seed, "")) % max(1, places) - 1
 
 
-def judgement_id(memory_id: str, version: int, importance: float) -> str:
-    """The id of the command of a judgement: the same judgement of the same version is applied once."""
+def correction(memory_id: str, version: int, importance: float, **fields: Any) -> Correct:
+    """The command of a judgement. By its id the same judgement of the same version is applied once."""
     said = blake2b(f"{memory_id}\n{version}\n{importance!r}".encode(), digest_size=8).hexdigest()
-    return f"{JUDGEMENT}{said}"
+    named = {"id": memory_id, "expected_version": version, "command_id": f"{JUDGEMENT}{said}"}
+    return Correct.model_validate({**fields, **named, "importance": importance})
 
 
 MOST_CHARACTERS: Final = 2_000

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from schemas.base import AtMost, Flag, Frozen, Identifier, Request, Unit, Whole
-from schemas.commands.base import WriteReceipt
+from schemas.commands import WriteReceipt
 from schemas.temporal import AFTER_ALL
 
 MOST_DRAWN: Final = 100

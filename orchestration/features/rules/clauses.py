@@ -91,7 +91,7 @@ def is_told(text: str, code: str) -> bool:
     if len(found) > SHORT or not all(map(str.isascii, others)):
         return False
     for each in Language.all():
-        known[each.code] = len(_known(each.code).intersection(map(each.stem, found)))
+        known[each.code] = len(_known_stems(each.code).intersection(map(each.stem, found)))
     if len(found) <= FEW_WORDS or any(known.values()):
         return len(found) <= FEW_WORDS or known[code] == max(known.values())
     ends = tuple(Language.of(code).rules["foreign_ends"])
@@ -99,7 +99,7 @@ def is_told(text: str, code: str) -> bool:
 
 
 @cache
-def _known(code: str) -> frozenset[str]:
+def _known_stems(code: str) -> frozenset[str]:
     """The stems of all words in the lists by which rules and actions are read."""
     spoken = Language.of(code)
     listed = " ".join(chain.from_iterable(spoken.rules.values()))
@@ -253,11 +253,8 @@ def stems_of(code: str, name: str) -> frozenset[str]:
 def all_words(tokens: tuple[Token, ...], code: str) -> tuple[Word, ...]:
     """Each token as a word, those for times and amounts too: "ten paragraphs" tells a manner."""
     spoken, deeds = Language.of(code), deeds_of(code)
-    found: list[Word] = []
-    for token in tokens:
-        stem = spoken.stem(token.text)
-        found.append(Word(token.text, deeds.get(stem, stem)))
-    return tuple(found)
+    stems = [spoken.stem(token.text) for token in tokens]
+    return tuple(Word(token.text, deeds.get(stem, stem)) for token, stem in zip(tokens, stems, strict=True))
 
 
 def is_opposite(stem: str, among: Set[str], code: str) -> bool:
@@ -330,21 +327,16 @@ def read_forms(text: str) -> tuple[RuleForm, ...]:
 def _forms(text: str, spoken: Language) -> Iterator[RuleForm]:
     unit: list[Clause] = []
     for clause in read_clauses(text, spoken.code):
-        new = clause.role == "main" and (
-            not unit or unit[0].sentence != clause.sentence or _is_bid(clause, spoken)
-        )
-        if new and unit and any(each.role == "main" and each.words for each in unit):
+        # A clause after another one bids by itself: ", and never …".
+        bidding = (*spoken.rules["only"], *spoken.rules["bidding"])
+        bids = clause.negated or any(token.text in bidding for token in clause.tokens)
+        is_new = bool(unit) and clause.role == "main" and (unit[0].sentence != clause.sentence or bids)
+        if is_new and any(each.role == "main" and each.words for each in unit):
             yield from _unit_forms(unit, spoken)
             unit = []
         unit.append(clause)
     if unit:
         yield from _unit_forms(unit, spoken)
-
-
-def _is_bid(clause: Clause, spoken: Language) -> bool:
-    """Whether a clause after another one bids by itself: ", and never …"."""
-    texts = {token.text for token in clause.tokens}
-    return clause.negated or not texts.isdisjoint((*spoken.rules["only"], *spoken.rules["bidding"]))
 
 
 def _unit_forms(unit: Sequence[Clause], spoken: Language) -> Iterator[RuleForm]:
@@ -375,9 +367,8 @@ def _form(main: Clause, unit: Sequence[Clause], spoken: Language) -> RuleForm:
             form = form._replace(kind="order", needed=earlier.words)
         else:
             trigger = earlier.words
-            form = form._replace(
-                kind="order", needed=main.words, matter=trigger, text=earlier.text, verb=_verb(earlier, spoken)
-            )
+            verb = _verb(earlier, spoken)
+            form = form._replace(kind="order", needed=main.words, matter=trigger, text=earlier.text, verb=verb)
     condition = by_role.get("when") or later
     licence = by_role.get("unless") or by_role.get("without")
     if condition is not None:
@@ -479,17 +470,12 @@ def compare(rule: Limits, action: Limits) -> Fit:
         met = {own.meets(other) for own in rule.hours for other in action.hours}
         doubted = len(met) > 1 and {hours.sure for hours in (*rule.hours, *action.hours)} != {True}
         fits.append("untold" if not met or doubted else "holds" if True in met else "fails")
-    fits += [_compare_amount(amount, action.amounts) for amount in rule.amounts if amount.bound != "exactly"]
+    for limit in (amount for amount in rule.amounts if amount.bound != "exactly"):
+        told = [amount.value for amount in action.amounts if amount.unit == limit.unit or not limit.unit]
+        is_over = limit.bound == "over"
+        within = any(value > limit.value if is_over else value < limit.value for value in told)
+        fits.append("untold" if not told else "holds" if within else "fails")
     return "fails" if "fails" in fits else "untold" if "untold" in fits else "holds"
-
-
-def _compare_amount(limit: Amount, told: Sequence[Amount]) -> Fit:
-    same = [amount.value for amount in told if amount.unit == limit.unit or not limit.unit]
-    if not same:
-        return "untold"
-    over = any(value > limit.value for value in same)
-    under = any(value < limit.value for value in same)
-    return "holds" if (over if limit.bound == "over" else under) else "fails"
 
 
 def read_limits(tokens: Sequence[Token], language: Language, today: int | None = None) -> Limits:
@@ -526,7 +512,7 @@ def is_hour(tokens: Sequence[Token], words: Sequence[str], place: int, language:
     )
 
 
-class _Taken[T](NamedTuple):
+class _Consumption[T](NamedTuple):
     what: T
     taken: frozenset[int]
 
@@ -537,27 +523,31 @@ class _Phrase(NamedTuple):
     end: int
 
 
-def _day(words: Sequence[str], place: int, language: Language, today: int | None) -> _Taken[frozenset[int]] | None:
+def _day(
+    words: Sequence[str], place: int, language: Language, today: int | None
+) -> _Consumption[frozenset[int]] | None:
     word = words[place]
     known = language.times.words["weekday"]
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
         if form in known:
-            return _Taken(frozenset((known[form],)), frozenset((place,)))
-    spans = _phrase_at(words, place, _spans(language, "days"))
+            return _Consumption(frozenset((known[form],)), frozenset((place,)))
+    spans = _phrase_at(words, place, language, "days")
     if spans is not None:
-        return _Taken(frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length)))
-    near = _phrase_at(words, place, _spans(language, "relative_days"))
+        return _Consumption(
+            frozenset(range(spans.start, spans.end + 1)), frozenset(range(place, place + spans.length))
+        )
+    near = _phrase_at(words, place, language, "relative_days")
     if near is None or today is None:
         return None
-    return _Taken(frozenset(((today + near.start) % 7,)), frozenset())
+    return _Consumption(frozenset(((today + near.start) % 7,)), frozenset())
 
 
 def _hours(
     tokens: Sequence[Token], words: Sequence[str], place: int, language: Language
-) -> _Taken[list[Hours]] | None:
-    part = _phrase_at(words, place, _spans(language, "hours"))
+) -> _Consumption[list[Hours]] | None:
+    part = _phrase_at(words, place, language, "hours")
     if part is not None:
-        return _Taken([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
+        return _Consumption([Hours(part.start * 60, part.end * 60)], frozenset(range(place, place + part.length)))
     clock = _clock(words, place, language)
     before = words[place - 1] if place else ""
     starts, length = ([], 1) if clock is None else ([clock.start], clock.length)
@@ -567,12 +557,12 @@ def _hours(
         return None
     taken = frozenset(range(place, place + length))
     if before in language.rules["earlier"]:  # "before nine" is said of the morning
-        return _Taken([Hours(0, starts[0])], taken | {place - 1})
+        return _Consumption([Hours(0, starts[0])], taken | {place - 1})
     later = before in language.rules["later"]
     found: list[Hours] = []
     for start in starts:
         found.append(Hours(start, DAY_MINUTES if later else start + 1, sure=len(starts) == 1))
-    return _Taken(found, taken | {place - 1} if later else taken)
+    return _Consumption(found, taken | {place - 1} if later else taken)
 
 
 def _bare_hour(
@@ -585,7 +575,7 @@ def _bare_hour(
     starts = [60 * int(value)] if value > 11 else [60 * int(value), 60 * int(value) + DAY_MINUTES // 2]
     plain = {*language.telling.function_words, *language.rules["common"]}
     for end in range(place + 1, len(words)):
-        part = _phrase_at(words, end, _spans(language, "hours"))  # "at seven in the evening"
+        part = _phrase_at(words, end, language, "hours")  # "at seven in the evening"
         if part is not None:
             inside = filter(lambda start: part.start * 60 <= start < part.end * 60, starts)
             return list(inside) or starts, end + part.length - place
@@ -596,7 +586,6 @@ def _bare_hour(
 
 
 def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | None:
-    """A time of the clock, in minutes: 7:30, 9 am, 9am, 20 Uhr."""
     word = words[place]
     after = words[place + 1] if place + 1 < len(words) else ""
     half = after if after in language.rules["half_day"] else ""
@@ -613,7 +602,7 @@ def _clock(words: Sequence[str], place: int, language: Language) -> _Phrase | No
     return _Phrase(length, minutes, minutes) if minutes <= DAY_MINUTES else None
 
 
-def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amount] | None:
+def _amount(words: Sequence[str], place: int, language: Language) -> _Consumption[Amount] | None:
     value = _number(words[place], language)
     if value is None:
         return None
@@ -635,14 +624,13 @@ def _amount(words: Sequence[str], place: int, language: Language) -> _Taken[Amou
             taken |= set(range(place - length, place))
             bound = meant
             break
-    return _Taken(Amount(value, unit, bound), frozenset(taken))
+    return _Consumption(Amount(value, unit, bound), frozenset(taken))
 
 
 def is_ceiling(words: Sequence[str], language: Language) -> bool:
     """Whether the words set a most or a least: "at most 8" forbids more without the word "never"."""
     names = (*language.rules["most"], *language.rules["least"])
-    joined = f" {' '.join(words)} "
-    return any(f" {phrase} " in joined for phrase in names)
+    return any(f" {phrase} " in f" {' '.join(words)} " for phrase in names)
 
 
 def _length_before(words: Sequence[str], place: int, phrases: Sequence[str]) -> int:
@@ -650,22 +638,16 @@ def _length_before(words: Sequence[str], place: int, phrases: Sequence[str]) -> 
         parts = phrase.split()
         for gap in (0, 1):  # "more than € 100"
             end = place - gap
-            if (
-                end >= len(parts)
-                and list(words[end - len(parts) : end]) == parts
-                and (not gap or words[end] in _SIGNS)
-            ):
+            stands = end >= len(parts) and list(words[end - len(parts) : end]) == parts
+            if stands and (not gap or words[end] in _SIGNS):
                 return len(parts) + gap
     return 0
 
 
 def _number(word: str, language: Language) -> float | None:
     if word.isascii() and _NUMBER.fullmatch(word):
-        plain = (
-            word.replace(",", "")
-            if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word)
-            else word.replace(",", ".")
-        )
+        grouped = re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word)
+        plain = word.replace(",", "" if grouped else ".")
         return float(plain) if plain.count(".") < 2 else None
     if word in Language.gather("telling.no_numbers"):
         return None  # more often an article than a number
@@ -673,28 +655,21 @@ def _number(word: str, language: Language) -> float | None:
     return None if known is None else float(known)
 
 
-def _phrase_at(
-    words: Sequence[str], place: int, spans: Sequence[tuple[tuple[str, ...], int, int]]
-) -> _Phrase | None:
-    """The longest phrase that stands at the place, with its numbers."""
-    for parts, start, end in spans:
+def _phrase_at(words: Sequence[str], place: int, language: Language, name: str) -> _Phrase | None:
+    for parts, start, end in _spans(language.code, name):
         if tuple(words[place : place + len(parts)]) == parts:
             return _Phrase(len(parts), start, end)
     return None
 
 
 @cache
-def _spans_of(phrases: Sequence[str]) -> tuple[tuple[tuple[str, ...], int, int], ...]:
+def _spans(code: str, name: str) -> tuple[tuple[tuple[str, ...], int, int], ...]:
     found = []
-    for phrase in phrases:
+    for phrase in Language.of(code).rules[name]:
         *parts, numbers = phrase.split()
         start, _, end = numbers.partition("-")
         found.append((tuple(parts), int(start), int(end or start)))
     return tuple(sorted(found, key=lambda each: -len(each[0])))
-
-
-def _spans(language: Language, name: str) -> Sequence[tuple[tuple[str, ...], int, int]]:
-    return _spans_of(tuple(language.rules[name]))
 
 
 def units_of(language: Language) -> dict[str, str]:

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain, groupby
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from orchestration.appraisal.standing_rules import is_revocation, matter_of
 from orchestration.features.rules.clauses import (
@@ -39,17 +39,10 @@ from orchestration.features.rules.clauses import (
     stems_of,
 )
 from orchestration.features.rules.queries import StoredCheck, StoredRule
-from orchestration.features.rules.values import (
-    RuleCounts,
-    RuleKind,
-    RuleMemory,
-    SpeakingRule,
-    UnjudgedRule,
-    Verdict,
-)
+from orchestration.features.rules.values import RuleCounts, RuleMemory, SpeakingRule, Verdict
 from orchestration.mind.dissonance import DISCOVERY_ENERGY
 from schemas.memory import Level, Severity, Source, graph_fields, level_of
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import Instant, to_datetime
 from substrate.language.languages import Language
 from substrate.language.text import words
@@ -100,9 +93,6 @@ class Judgement(NamedTuple):
 
 
 _ORDER: Final[Mapping[Outcome, int]] = {"broken": 0, "doubtful": 1, "kept": 2, "unreadable": 3, "unrelated": 4}
-UNREADABLE: Final = Judgement("unreadable", "its words cannot be read")
-TOO_LONG: Final = Judgement("unreadable", f"more than {MOST_READ:,} characters are not judged")
-OTHER_LANGUAGE: Final = Judgement("unreadable", "the action is in another language, or in none that is known here")
 
 
 def phrases_of(text: str) -> list[str]:
@@ -125,13 +115,13 @@ def phrases_of_action(action: str, codes: Sequence[str]) -> list[str]:
 def judge(rule: str, action: str, likeness: Likeness = NO_LIKENESS, today: int | None = None) -> Judgement:
     """What an action does to a rule. `today`: the weekday (0 is Monday) at which it is asked."""
     if len(rule) > MOST_READ or len(action) > MOST_READ:
-        return TOO_LONG
+        return Judgement("unreadable", f"more than {MOST_READ:,} characters are not judged")
     forms = read_forms(rule)
     if not forms:
-        return UNREADABLE
+        return Judgement("unreadable", "its words cannot be read")
     code = forms[0].code
     if not _is_in(action, code, forms):
-        return OTHER_LANGUAGE
+        return Judgement("unreadable", "the action is in another language, or in none that is known here")
     clauses = read_clauses(action, code, today)
     if not any(clause.words for clause in clauses):
         return Judgement("unreadable", "the action says nothing that can be compared")
@@ -161,7 +151,7 @@ class _Match(NamedTuple):
 def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -> Judgement:
     left = _match(form, [clause for clause in clauses if clause.negated], likeness)
     if left.whole:
-        return Judgement("kept", f"the action leaves out {_named(left)}", left.score, left.words)
+        return Judgement("kept", f"the action leaves out {_name_match(left)}", left.score, left.words)
     done = [clause for clause in clauses if not clause.negated]
     match = _match(form, done, likeness)
     if not match.whole and (other := _other_manner(form, done, likeness)):
@@ -176,10 +166,8 @@ def _judge_ban(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) ->
         return Judgement(licensed.outcome, licensed.why, *match[:2])
     condition = _mention(form.condition, clauses, likeness) if form.condition else "done"
     if condition == "left out":
-        return Judgement(
-            "kept", f"its condition does not hold: {_listed(form.condition)}", match.score, match.words
-        )
-    why = f"the action does what the rule forbids: {_named(match)}"
+        return Judgement("kept", f"its condition does not hold: {_list_words(form.condition)}", *match[:2])
+    why = f"the action does what the rule forbids: {_name_match(match)}"
     if fit == "untold" or condition != "done":
         return Judgement("doubtful", f"{why}; whether its time or condition holds is not told", *match[:2])
     return Judgement("broken" if match.score >= BROKEN else "doubtful", why, *match[:2])
@@ -189,9 +177,9 @@ def _judge_licence(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness
     """What the exception of a ban does; None where the action does not mention it."""
     told = _mention(form.licence, clauses, likeness) if form.licence else "untold"
     if told == "done":
-        return Judgement("kept", f"its exception holds: {_listed(form.licence)}")
+        return Judgement("kept", f"its exception holds: {_list_words(form.licence)}")
     if told == "supposed":
-        return Judgement("doubtful", f"its exception may hold: {_listed(form.licence)}")
+        return Judgement("doubtful", f"its exception may hold: {_list_words(form.licence)}")
     return None
 
 
@@ -208,10 +196,9 @@ def _judge_duty(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) -
         return Judgement("doubtful", f"the rule bids another way: {other}", NEAR, (other,))
     if match.score >= BROKEN:
         if compare(form.limits, _limits(done)) != "holds":
-            return Judgement(
-                "doubtful", "the rule bids it for another time or amount, or none is told", *match[:2]
-            )
-        return Judgement("kept", f"the action does what the rule bids: {_named(match)}", *match[:2])
+            why = "the rule bids it for another time or amount, or none is told"
+            return Judgement("doubtful", why, *match[:2])
+        return Judgement("kept", f"the action does what the rule bids: {_name_match(match)}", *match[:2])
     if form.condition:
         return Judgement("doubtful", f"the action does not tell what the rule bids: {form.text}", match.score)
     return Judgement("unrelated", "the action is about something else", *match[:2])
@@ -236,7 +223,7 @@ def _judge_order(form: RuleForm, clauses: Sequence[Clause], likeness: Likeness) 
         return Judgement("unrelated", "the action is about something else")
     needed = [(clause, _share(form.needed, (*clause.words, *clause.carried), likeness)) for clause in clauses]
     found = max(needed, key=lambda each: each[1], default=None)
-    what = _listed(form.needed)
+    what = _list_words(form.needed)
     words = deed[1].words
     if found is None or not _is_mentioned(form.needed, found[0], likeness):
         return Judgement("doubtful", f"whether this comes before is not told: {what}", deed[1].score, words)
@@ -285,18 +272,17 @@ def _match_sentence(form: RuleForm, clauses: Sequence[Clause], likeness: Likenes
     values = {word: _had(word, words, likeness) for word in form.matter}
     had = tuple(word.text for word, value in values.items() if value)
     if all(value >= SURE for value in values.values()):
-        by_chance = len(values) == 1 and not any(_is_deed(form.matter[0], clause) for clause in clauses)
-        return _Match(NEAR, had) if by_chance else _Match(1.0, had, whole=True)
+        # A clause is about one word when it is short, or when the word stands at its beginning or end.
+        word, about = form.matter[0], len(values) > 1
+        for clause in clauses:
+            stems = [each.stem for each in (*clause.words, *clause.carried)]
+            is_near = len(stems) <= SHORT_CLAUSE or word.stem in (stems[0], stems[-1])
+            about = about or (word.stem in stems and is_near)
+        return _Match(1.0, had, whole=True) if about else _Match(NEAR, had)
     share = sum(values.values()) / len(values)
     phrase = likeness.of(form.text, _done(clauses))
     score = max(0.0, share if phrase is None else (share + phrase) / 2)
     return _Match(min(_most(form, values, phrase or 0.0), score), had)
-
-
-def _is_deed(word: Word, clause: Clause) -> bool:
-    """Whether a clause is about one word: the clause is short, or the word stands at its beginning or end."""
-    stems = [each.stem for each in (*clause.words, *clause.carried)]
-    return word.stem in stems and (len(stems) <= SHORT_CLAUSE or word.stem in (stems[0], stems[-1]))
 
 
 def _most(form: RuleForm, values: Mapping[Word, float], phrase: float) -> float:
@@ -314,7 +300,6 @@ def _most(form: RuleForm, values: Mapping[Word, float], phrase: float) -> float:
 
 
 def _had(word: Word, words: Sequence[Word], likeness: Likeness) -> float:
-    """How surely a word is among others, in [0, 1]."""
     best = 0.0
     for other in words:
         if other.stem == word.stem:
@@ -365,7 +350,6 @@ def _is_mentioned(words: Sequence[Word], clause: Clause, likeness: Likeness) -> 
 def _mention(
     words: Sequence[Word], clauses: Sequence[Clause], likeness: Likeness
 ) -> Literal["done", "left out", "supposed", "untold"]:
-    """How the action tells of a condition or an exception."""
     found = [clause for clause in clauses if _is_mentioned(words, clause, likeness)]
     if not found:
         return "untold"
@@ -379,16 +363,15 @@ def _limits(clauses: Sequence[Clause]) -> Limits:
 
 
 def _done(clauses: Sequence[Clause]) -> str:
-    """What the action does, as one phrase."""
     done = chain.from_iterable(clause.words for clause in clauses if not clause.negated)
     return " ".join(word.text for word in done)
 
 
-def _named(match: _Match) -> str:
+def _name_match(match: _Match) -> str:
     return ", ".join(match.words) or "by likeness of meaning"
 
 
-def _listed(words: Sequence[Word]) -> str:
+def _list_words(words: Sequence[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
@@ -446,7 +429,7 @@ def find_rules(stored: Iterable[StoredRule], citizen_id: str) -> list[HeldRule]:
     by_words: defaultdict[str, list[StoredRule]] = defaultdict(list)
     for each in reversed(standing):
         by_words[" ".join(words(each.rule)) or each.rule].append(each)
-    return [_held(tuple(memories), citizen_id) for memories in by_words.values()]
+    return [_to_held_rule(tuple(memories), citizen_id) for memories in by_words.values()]
 
 
 def _ended_by(revocation: StoredRule, standing: Sequence[StoredRule]) -> list[StoredRule]:
@@ -474,28 +457,20 @@ def _is_own(rule: StoredRule, author: str | None) -> bool:
     return rule.key == Level.N1 or rule.author == author
 
 
-def _why_not_block(rule: StoredRule, citizen_id: str) -> str:
-    """Why the rule may not block what the citizen does; empty where it may."""
-    if rule.source not in MAY_BLOCK:
-        return f"its source is {rule.source.value}, which may not block"
-    if rule.source is not Source.SYSTEM and not _is_own(rule, citizen_id):
-        return f"{rule.author or 'nobody named'} wrote it, and only an operator blocks others"
-    return ""
-
-
-def _held(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
+def _to_held_rule(memories: tuple[StoredRule, ...], citizen_id: str) -> HeldRule:
     allowed: set[Severity] = set()
     lowered = ""
     for each in memories:
-        severity = each.severity or "warn"
-        if severity == "block" and (why := _why_not_block(each, citizen_id)):
+        severity, why = each.severity or "warn", ""
+        if each.source not in MAY_BLOCK:
+            why = f"its source is {each.source.value}, which may not block"
+        elif each.source is not Source.SYSTEM and not _is_own(each, citizen_id):
+            why = f"{each.author or 'nobody named'} wrote it, and only an operator blocks others"
+        if severity == "block" and why:
             lowered, severity = why, "warn"
         allowed.add(severity)
     gravest = next(severity for severity in _GRAVEST if severity in allowed)
     return HeldRule(memories[0].rule, memories, gravest, "" if gravest == "block" else lowered)
-
-
-# --- the record ---
 
 
 def count_record(rule: HeldRule, checks: Iterable[StoredCheck]) -> RuleCounts:
@@ -537,30 +512,13 @@ def find_dissonance(rule: HeldRule, record: RuleCounts) -> TemporalDissonance | 
     )
 
 
-def kind_of(rule: HeldRule) -> RuleKind:
-    """How the rule is read; `unread` where it cannot be."""
-    forms = read_forms(rule.text)
-    return forms[0].kind if forms else "unread"
-
-
 def memories_of(rule: HeldRule) -> tuple[RuleMemory, ...]:
     """The newest memories of a rule, as answers show them."""
-    return tuple(
-        RuleMemory(
-            memory_id=stored.memory_id,
-            **graph_fields(stored.key),
-            name=stored.name,
-            source=stored.source,
-            author=stored.author,
-            severity=stored.severity,
-            result=stored.result,
-            valid_at=to_datetime(stored.valid_at),
-        )
-        for stored in rule.memories[:MOST_MEMORIES]
-    )
-
-
-# --- contradictions ---
+    found: list[RuleMemory] = []
+    for stored in rule.memories[:MOST_MEMORIES]:
+        fields = {**stored._asdict(), **graph_fields(stored.key), "valid_at": to_datetime(stored.valid_at)}
+        found.append(RuleMemory(**fields))
+    return tuple(found)
 
 
 def find_contradictions(rules: Sequence[HeldRule]) -> Mapping[str, tuple[str, ...]]:
@@ -596,10 +554,7 @@ def _opposed(one: RuleForm, other: RuleForm) -> bool:
     return free and compare(one.limits, other.limits) != "fails"
 
 
-# --- the verdict ---
-
-
-class Decided(NamedTuple):
+class RuleDecision(NamedTuple):
     """What follows from the findings. `overridden`: keys of the rules whose block is overridden."""
 
     verdict: Verdict
@@ -616,32 +571,32 @@ def blocks(finding: Finding) -> bool:
     return finding.judgement.outcome == "broken" and finding.rule.severity == "block"
 
 
-def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: Instant) -> Decided:
+def decide(findings: Sequence[Finding], checks: Sequence[StoredCheck], since: Instant) -> RuleDecision:
     """The verdict: the gravest of what the rules say.
 
     `checks`: those kept of this action. A block is overridden when each rule that blocks has blocked the action
     `BLOCKS_BEFORE` times, the last after `since`.
     """
     if not findings:
-        return Decided("unchecked", "there is no rule to check")
+        return RuleDecision("unchecked", "there is no rule to check")
     blocking = [finding for finding in findings if blocks(finding)]
     if blocking:
         stuck = [each for each in checks if each.streak >= BLOCKS_BEFORE and each.blocked_at > since]
         often = {(each.rule_id, each.graph) for each in stuck}
         for rule in (finding.rule for finding in blocking):
             if often.isdisjoint((each.memory_id, each.key) for each in rule.memories):
-                return Decided("block", blocking[0].judgement.why)
+                return RuleDecision("block", blocking[0].judgement.why)
         why = f"overridden: blocked {BLOCKS_BEFORE} times or more within a day; {blocking[0].judgement.why}"
-        return Decided("warn", why, frozenset(finding.rule.key for finding in blocking))
+        return RuleDecision("warn", why, frozenset(finding.rule.key for finding in blocking))
     for outcome in ("broken", "doubtful"):
         warned = [finding for finding in findings if finding.judgement.outcome == outcome]
         if warned:
-            return Decided("warn", warned[0].judgement.why)
+            return RuleDecision("warn", warned[0].judgement.why)
     unread = [finding for finding in findings if finding.judgement.outcome == "unreadable"]
     if unread:
-        return Decided("unchecked", unread[0].judgement.why)
+        return RuleDecision("unchecked", unread[0].judgement.why)
     spoken = any(map(speaks, findings))
-    return Decided("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
+    return RuleDecision("allow", "it breaks none of the rules" if spoken else "no rule speaks of it")
 
 
 def order(finding: Finding) -> tuple[int, int, float, str]:
@@ -651,28 +606,25 @@ def order(finding: Finding) -> tuple[int, int, float, str]:
     return outcomes.index(finding.judgement.outcome), severity, -finding.resonance, finding.rule.key
 
 
+def show(rule: HeldRule, record: RuleCounts, contradicts: Sequence[str]) -> dict[str, Any]:
+    """What every answer shows of a rule."""
+    fields = {"rule": rule.text, "severity": rule.severity, "lowered": rule.lowered or None}
+    return {**fields, "memories": memories_of(rule), "record": record, "contradicts": tuple(contradicts)}
+
+
 def show_speaking(
     finding: Finding, record: RuleCounts, contradicts: Sequence[str], *, overridden: bool
 ) -> SpeakingRule:
     """A finding as the answer shows it. Raises ValueError for one that does not speak."""
     rule, judgement = finding.rule, finding.judgement
-    if judgement.outcome == "unrelated" or judgement.outcome == "unreadable":
+    if judgement.outcome in ("unrelated", "unreadable"):
         raise ValueError(f"{judgement.outcome} says nothing of the action")
     return SpeakingRule(
-        rule=rule.text,
+        **show(rule, record, contradicts),
         outcome=judgement.outcome,
-        severity=rule.severity,
-        lowered=rule.lowered or None,
         overridden=overridden,
         why=judgement.why,
         words=judgement.words,
         likeness=round(judgement.score, 4),
         resonance=round(finding.resonance, 4),
-        memories=memories_of(rule),
-        record=record,
-        contradicts=tuple(contradicts),
     )
-
-
-def show_unjudged(finding: Finding) -> UnjudgedRule:
-    return UnjudgedRule(rule=finding.rule.text, why=finding.judgement.why, memories=memories_of(finding.rule))

@@ -32,8 +32,7 @@ _NEWEST: Final = "WITH s ORDER BY s.valid_at DESC, s.id LIMIT $limit "
 _SHOWN: Final = f"OPTIONAL MATCH (s)-[:HAS_TRACE]->(t) WITH s, {_ALIKE} RETURN {_COLUMNS}, alike"
 
 RULES_NOW: Final = Query(
-    "rules_now",
-    f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}",
+    "rules_now", f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}"
 )
 RULES_THEN: Final = Query(
     "rules_then",
@@ -104,55 +103,19 @@ class StoredCheck(NamedTuple):
     blocked_at: Instant
 
 
-class NewCheck(NamedTuple):
-    """A check to keep: by the memory of a rule, and what became of the action."""
-
-    rule_id: str
-    graph: GraphKey
-    action_key: str
-    action: str
-    blocked: bool
-    overridden: bool
-
-    def values(self) -> dict[str, Any]:
-        return {
-            "rule_id": self.rule_id,
-            "graph": str(self.graph),
-            "action_key": self.action_key,
-            "key": f"{self.graph} {self.rule_id} {self.action_key}",
-            "action": self.action[:ACTION_KEPT],
-            "blocked": int(self.blocked),
-            "overridden": int(self.overridden),
-        }
-
-
 async def read_rules(target: GraphTarget, scope: Scope, embedding: Sequence[float] | None) -> list[StoredRule]:
     """The memories of a graph with a rule in the scope, the newest first, at most `MOST_RULES`."""
     query = RULES_THEN if target.past else RULES_NOW
     vector = None if embedding is None else list(embedding)
     rows = await target.graph.read_typed(query, **scope.bounds(), limit=MOST_RULES, embedding=vector)
-    found = [_rule(target.key, row) for row in rows]
+    found: list[StoredRule] = []
+    for memory_id, version, name, speaker, text, rule, severity, source, author, *rest in rows:
+        result, valid_at, created_at, emotions, alike = rest
+        shown = shown_name(memory_id, name, speaker, text)
+        times = int(valid_at), int(created_at)
+        of = target.key, memory_id, int(version or 1), shown, rule, severity, Source(source), author, result
+        found.append(StoredRule(*of, *times, tuple(emotions or ()), None if alike is None else float(alike)))
     return sorted(found, key=lambda rule: (-rule.valid_at, rule.memory_id, rule.version))
-
-
-def _rule(key: GraphKey, row: Sequence[Any]) -> StoredRule:
-    memory_id, version, name, speaker, text, rule, severity, source, author, result, *rest = row
-    valid_at, created_at, emotions, alike = rest
-    return StoredRule(
-        key=key,
-        memory_id=memory_id,
-        version=int(version or 1),
-        name=shown_name(memory_id, name, speaker, text),
-        rule=rule,
-        severity=severity,
-        source=Source(source),
-        author=author,
-        result=result,
-        valid_at=int(valid_at),
-        created_at=int(created_at),
-        emotions=tuple(emotions or ()),
-        alike=None if alike is None else float(alike),
-    )
 
 
 async def read_rules_at(target: GraphTarget, scope: Scope, nodes: Sequence[str]) -> Mapping[str, int]:
@@ -170,9 +133,12 @@ async def read_checks(graph: Graph) -> list[StoredCheck]:
     return checks
 
 
-async def keep_checks(graph: Graph, checks: Sequence[NewCheck], *, at: Instant, since: Instant) -> None:
-    """Keep checks; a streak of blocks goes on where the one before was after `since`. The oldest are dropped."""
-    rows = await graph.write(KEEP_CHECKS, checks=[check.values() for check in checks], at=at, since=since)
+async def keep_checks(graph: Graph, checks: Sequence[Mapping[str, Any]], *, at: Instant, since: Instant) -> None:
+    """Keep checks, as the properties of their nodes and what is added to the counts. The oldest are dropped.
+
+    A streak of blocks goes on where the one before was after `since`.
+    """
+    rows = await graph.write(KEEP_CHECKS, checks=list(checks), at=at, since=since)
     too_many = int(rows[0][0]) - MOST_CHECKS if rows else 0
     if too_many > 0:
         await graph.write(DROP_CHECKS, rows=too_many)

@@ -12,7 +12,7 @@ from schemas.collectives import AsksGraphs
 from schemas.intention import ALL_LEVELS, Levels
 from schemas.memory import Level, Severity, Source
 from schemas.paging import Paged
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import AskedMoment, KnownMoment
 
 Verdict = Literal["allow", "warn", "block", "unchecked"]

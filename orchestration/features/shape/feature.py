@@ -14,27 +14,18 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal.feelings import read_emotions
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
-from orchestration.features.shape.queries import (
-    Mark,
-    Sought,
-    Step,
-    read_alike,
-    read_candidates,
-    read_marks,
-    read_steps,
-)
+from orchestration.features.shape import queries as store
 from orchestration.features.shape.shape import TOO_LITTLE, Likeness, Neighbourhood, compare
 from orchestration.features.shape.values import Look, Perspectives
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
-from orchestration.graph_queries.filters import read_filters
-from orchestration.mind.decay import Decay
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view, read_filters
+from orchestration.mind.energy import Decay
 from orchestration.resonance import ranking
 from orchestration.resonance.ask import resonate
 from orchestration.resonance.ranking import dominant_emotion
 from schemas.errors import Fault, NotFound, StoreTimeout, Unavailable
 from schemas.intention import Filters
 from schemas.memory import GraphKey, Level, describe_unreadable, level_of
-from schemas.operation import ASKS, Called, Operation, group
+from schemas.operation import ASKS, Method, Operation, group
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate, SentSignal, Weights
@@ -47,22 +38,18 @@ class _Probe(NamedTuple):
 
     memory_id: str
     key: GraphKey
-    marks: Mapping[str, Mark]
-    steps: Sequence[Step]
+    marks: Mapping[str, store.Mark]
+    steps: Sequence[store.Step]
 
-    def sought(self) -> Sought:
+    def sought(self) -> store.Sought:
         own = [step for step in self.steps if step.memory_id == self.memory_id]
         near = sorted({step.other_id for step in own} & self.marks.keys())
         types = frozenset(step.relation_type for step in own)
-        return Sought(self.marks[self.memory_id], [self.marks[one] for one in near], types)
+        return store.Sought(self.marks[self.memory_id], [self.marks[one] for one in near], types)
 
 
-class _Compared(NamedTuple):
-    """The memories of a graph of such a shape; None where it says too little. `failure`: why there are none."""
-
-    key: GraphKey
-    found: Sequence[Likeness] | None
-    failure: str | None = None
+type _Compared = tuple[GraphKey, Sequence[Likeness] | None, str | None]
+"""The memories of a graph of such a shape; None where it says too little. Last why there are none."""
 
 
 async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Resonances:
@@ -77,17 +64,17 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
         probe = await _find_probe(request.id or "", view)
         targets = view.targets.values()
         compared = await asyncio.gather(*(_compare(probe, target, scope, request.filters) for target in targets))
-        if compared and all(one.failure for one in compared):
+        if compared and all(failure for *_, failure in compared):
             raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
         limit = request.max_results_per_level
         shown: defaultdict[Level, list[Resonance]] = defaultdict(list)
-        for one in compared:
-            shown[level_of(one.key)] += await _show(one, limit, view, deps)
+        for key, found, _ in compared:
+            shown[level_of(key)] += await _show(view.targets[key], list(found or ())[:limit], view, deps)
     levels: dict[Level, tuple[Resonance, ...]] = {}
     for level in map(level_of, request.graphs):
         levels[level] = tuple(sorted(shown[level], key=lambda one: (-one.resonance, one.memory.node_id))[:limit])
-    known = [one.found for one in compared if one.failure is None]
-    notes = [*request.notes, *view.notes, *filtered.notes, *([TOO_LITTLE] if None in known else [])]
+    too_little = [TOO_LITTLE for _, found, failure in compared if found is None and failure is None]
+    notes = [*request.notes, *view.notes, *filtered.notes, *too_little]
     return Resonances(
         citizen_id=request.citizen_id,
         signal=SentSignal(),
@@ -96,7 +83,7 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
         rules=ranking.active_rules(chain.from_iterable(levels.values())),
         notes=tuple(dict.fromkeys(notes)),
         degraded=(
-            *(f"{one.key}_shape" for one in compared if one.failure),
+            *(f"{key}_shape" for key, _, failure in compared if failure),
             *describe_unreadable(one.memory for one in chain.from_iterable(levels.values())),
         ),
     )
@@ -105,9 +92,11 @@ async def resonate_by_shape(request: Resonate, deps: Deps, now: Instant) -> Reso
 async def _find_probe(memory_id: str, view: View) -> _Probe:
     """The probe in the first level that has it. Raises NotFound."""
     for key, target in view.targets.items():
-        if memory_id in await read_marks(target, view.scope, [memory_id]):
+        if memory_id in await store.read_marks(target, view.scope, [memory_id]):
             steps = await _read_two_steps(target, view.scope, [memory_id])
-            marks = await read_marks(target, view.scope, sorted({memory_id, *(step.other_id for step in steps)}))
+            marks = await store.read_marks(
+                target, view.scope, sorted({memory_id, *(step.other_id for step in steps)})
+            )
             return _Probe(memory_id, key, marks, steps)
     raise NotFound(
         f"there is no memory {memory_id!r} in these levels at that moment",
@@ -117,20 +106,20 @@ async def _find_probe(memory_id: str, view: View) -> _Probe:
 
 async def _compare(probe: _Probe, target: GraphTarget, scope: Scope, filters: Filters | None) -> _Compared:
     try:
-        candidates = await read_candidates(target, scope, filters, probe.sought())
+        candidates = await store.read_candidates(target, scope, filters, probe.sought())
         steps = await _read_two_steps(target, scope, candidates)
-        marks = await read_marks(target, scope, sorted({*candidates, *(step.other_id for step in steps)}))
+        marks = await store.read_marks(target, scope, sorted({*candidates, *(step.other_id for step in steps)}))
     except (StoreTimeout, Fault) as error:
-        return _Compared(target.key, (), error.detail)
+        return target.key, (), error.detail
     if target.key == probe.key:
         around = Neighbourhood.of({**marks, **probe.marks}, [*probe.steps, *steps])
-        return _Compared(target.key, compare(probe.memory_id, candidates, around))
+        return target.key, compare(probe.memory_id, candidates, around), None
     own = {_beside(memory_id): mark for memory_id, mark in probe.marks.items()}
     moved = [
         step._replace(memory_id=_beside(step.memory_id), other_id=_beside(step.other_id)) for step in probe.steps
     ]
     around = Neighbourhood.of({**marks, **own}, [*moved, *steps])
-    return _Compared(target.key, compare(_beside(probe.memory_id), candidates, around))
+    return target.key, compare(_beside(probe.memory_id), candidates, around), None
 
 
 def _beside(memory_id: str) -> str:
@@ -138,44 +127,31 @@ def _beside(memory_id: str) -> str:
     return f"\x00{memory_id}"
 
 
-async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[Step]:
+async def _read_two_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[store.Step]:
     """The links of these memories and those of their neighbours; of hubs none."""
-    first = await read_steps(target, scope, ids)
+    first = await store.read_steps(target, scope, ids)
     ways = {step.other_id for step in first}
-    return [*first, *await read_steps(target, scope, sorted(ways - set(ids)))]
+    return [*first, *await store.read_steps(target, scope, sorted(ways - set(ids)))]
 
 
-async def _show(compared: _Compared, limit: int, view: View, deps: Deps) -> list[Resonance]:
-    found = list(compared.found or ())[:limit]
+async def _show(target: GraphTarget, found: Sequence[Likeness], view: View, deps: Deps) -> list[Resonance]:
     if not found:
         return []
-    memories = await read_alike(view.targets[compared.key], view.scope, [one.memory_id for one in found])
+    memories = await store.read_alike(target, view.scope, [one.memory_id for one in found])
     shown = [one for one in found if one.memory_id in memories]
     decayed = Decay(deps.half_lives, view.scope.valid.start).show([memories[one.memory_id] for one in shown])
-    return [
-        Resonance(
-            memory=memory.model_copy(update={"relevance_score": round(one.likeness, 6)}),
-            resonance=round(one.likeness, 6),
-            total=round(one.likeness, 6),
-            channels={},
-            suppression=1.0,
-            level_boost=1.0,
-            shared=one.shared,
-        )
-        for one, memory in zip(shown, decayed, strict=True)
-    ]
+    resonances: list[Resonance] = []
+    for one, memory in zip(shown, decayed, strict=True):
+        alike = round(one.likeness, 6)
+        scored = memory.model_copy(update={"relevance_score": alike})
+        fixed: dict[str, Any] = {"channels": {}, "suppression": 1.0, "level_boost": 1.0}
+        resonances.append(Resonance(memory=scored, resonance=alike, total=alike, **fixed, shared=one.shared))
+    return resonances
 
 
 TRIED: Final = 5
 """Of the memories nearest in meaning this many are tried until one has a shape."""
 MOST_PER_LEVEL: Final = 100
-
-
-class _Shape(NamedTuple):
-    """The memory whose shape was sought, and what was found; None where no memory has a shape."""
-
-    probe: str | None
-    found: Resonances | None
 
 
 async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
@@ -184,20 +160,21 @@ async def look(request: Look, deps: Deps, now: Instant) -> Perspectives:
     Raises NotFound for an unknown `id`, Unavailable without an answer.
     """
     sight = Sight(request, deps, now)
-    meaning = await sight.by_meaning()
+    by_meaning = deps.embedder.dimension > 0
+    meaning = await sight.resonate("likeness", query_text=request.query_text) if by_meaning else None
     nearest = _ordered(meaning)
-    shape = await sight.by_shape(nearest)
+    probe, shape = await sight.by_shape(nearest)
     emotion = _sought_emotion(request, nearest)
     feeling = None if emotion is None else await sight.resonate("emotion", emotion=emotion)
-    shares = share_out([nearest, _ordered(shape.found), _ordered(feeling)], request.each)
-    answers = [answer for answer in (meaning, shape.found, feeling) if answer is not None]
+    shares = share_out([nearest, _ordered(shape), _ordered(feeling)], request.each)
+    answers = [answer for answer in (meaning, shape, feeling) if answer is not None]
     notes = [*request.notes, *chain.from_iterable(answer.notes for answer in answers)]
     notes += [f"by meaning: {NO_EMBEDDER}"] if meaning is None else []
-    notes += [f"by shape: {TOO_LITTLE}"] if shape.found is None else []
+    notes += [f"by shape: {TOO_LITTLE}"] if shape is None else []
     notes += ["by feeling: neither the question nor what it is about tells a feeling"] if emotion is None else []
     return Perspectives(
         citizen_id=request.citizen_id,
-        probe=shape.probe,
+        probe=probe,
         emotion=emotion,
         by_meaning=shares[0],
         by_shape=shares[1],
@@ -214,38 +191,27 @@ class Sight(NamedTuple):
     deps: Deps
     now: Instant
 
-    async def by_meaning(self) -> Resonances | None:
-        """What is nearest in meaning; None without an embedder."""
-        if not self.deps.embedder.dimension:
-            return None
-        return await self.resonate("likeness", query_text=self.request.query_text)
-
-    async def by_shape(self, nearest: Sequence[Resonance]) -> _Shape:
-        """What has the shape of the memory named, else of the first of the nearest that has a shape."""
+    async def by_shape(self, nearest: Sequence[Resonance]) -> tuple[str | None, Resonances | None]:
+        """The memory named, else the first of the nearest that has a shape, and what has that; None for none."""
         named = self.request.id
         ids = [one.memory.node_id for one in nearest[:TRIED]] if named is None else [named]
         for memory_id in ids:
-            found = await resonate(self._asked(by="shape", id=memory_id), self.deps, self.now)
+            found = await self.ask(by="shape", id=memory_id)
             if TOO_LITTLE not in found.notes:
-                return _Shape(memory_id, found)
-        return _Shape(named, None)
+                return memory_id, found
+        return named, None
 
     async def resonate(self, channel: str, **signal: Any) -> Resonances:
         """What resonates by one channel alone."""
         weights = Weights(**{name: float(name == channel) for name in CHANNELS})
-        return await resonate(self._asked(**signal, weights=weights, suppress_recent=False), self.deps, self.now)
+        return await self.ask(**signal, weights=weights, suppress_recent=False)
 
-    def _asked(self, **fields: Any) -> Resonate:
-        request = self.request
-        return Resonate(
-            citizen_id=request.citizen_id,
-            as_of_time=request.as_of_time,
-            known_at=request.known_at,
-            query_levels=request.query_levels,
-            filters=request.filters,
-            max_results_per_level=min(MOST_PER_LEVEL, 3 * request.each),
-            **fields,
-        )
+    async def ask(self, **fields: Any) -> Resonances:
+        """What resonates with these fields of a request, for whom and when this question is asked."""
+        names = {"citizen_id", "as_of_time", "known_at", "query_levels"}
+        fields |= {**self.request.model_dump(include=names), "filters": self.request.filters}
+        most = min(MOST_PER_LEVEL, 3 * self.request.each)
+        return await resonate(Resonate(**fields, max_results_per_level=most), self.deps, self.now)
 
 
 def share_out(ways: Sequence[Sequence[Resonance]], each: int) -> list[tuple[Resonance, ...]]:
@@ -281,7 +247,7 @@ def _sought_emotion(request: Look, nearest: Sequence[Resonance]) -> str | None:
 OPERATIONS: Final = group(
     "retrieval",
     Operation("perspectives", "POST /v1/perspectives", "Look at a question in three ways", ASKS, look,
-              call=Called(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
+              call=Method(says="A question looked at by meaning, by shape and by feeling; no memory stands in "
                                "two of them.")),
 )  # fmt: skip
 FEATURE: Final = Feature("shape", operations=OPERATIONS, sections={"by_shape": resonate_by_shape})

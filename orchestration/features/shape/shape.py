@@ -13,7 +13,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from typing import Final, NamedTuple
 
 from orchestration.features.shape.queries import Mark, Step
@@ -82,21 +82,27 @@ def compare(probe_id: str, candidate_ids: Iterable[str], around: Neighbourhood) 
     near = around.near(probe_id)
     others = [memory_id for memory_id in dict.fromkeys(candidate_ids) if memory_id not in near]
     bags = {memory_id: traits(memory_id, around) for memory_id in (probe_id, *others)}
-    rarity = _weigh(bags.values())
+    held = Counter(chain.from_iterable(bags.values()))
+    rarity = {trait: math.log((len(bags) + 1) / number) for trait, number in held.items()}
     if len(bags) > 1 and sum(rarity[trait] > -math.log(COMMON) for trait in bags[probe_id]) < FEWEST_TELLING:
         return None
     probe = _direction(bags[probe_id], rarity)
-    found = [_liken(memory_id, probe, _direction(bags[memory_id], rarity)) for memory_id in others]
-    alike = [one for one in found if one.likeness > 0.0]
+    alike: list[Likeness] = []
+    for memory_id in others:
+        other = _direction(bags[memory_id], rarity)
+        parts = {trait: weight * other[trait] for trait, weight in probe.items() if trait in other}
+        heaviest = sorted(parts, key=lambda trait: (-parts[trait], trait))[:SHOWN_TRAITS]
+        if (likeness := min(1.0, sum(parts.values()))) > 0.0:
+            alike.append(Likeness(memory_id, likeness, tuple(heaviest)))
     return sorted(alike, key=lambda one: (-one.likeness, one.memory_id))
 
 
 def traits(memory_id: str, around: Neighbourhood) -> Counter[str]:
     """The traits of the shape around a memory, and how often each occurs."""
-    return Counter([*_said(around.marks[memory_id]), *_steps(memory_id, around), *_order(memory_id, around)])
+    return Counter([*_say_mark(around.marks[memory_id]), *_steps(memory_id, around), *_order(memory_id, around)])
 
 
-def _said(mark: Mark) -> list[str]:
+def _say_mark(mark: Mark) -> list[str]:
     """What a memory is, in words; of its feelings also whether they are good or bad."""
     said = [mark.state] if mark.state else []
     said += [f"{mark.result.lower()} result"] if mark.result else []
@@ -109,14 +115,14 @@ def _steps(memory_id: str, around: Neighbourhood) -> Iterator[str]:
         way, arrow = _in_words(first), _arrow(first)
         if first.relation_type not in OF_A_CHAT:
             yield way
-        for trait in _said(around.marks[first.other_id]):
+        for trait in _say_mark(around.marks[first.other_id]):
             yield f"{way} {trait}"
             yield f"{arrow} {trait}"
         for second in around.onward(first.other_id):
             if second.other_id != memory_id:
                 if not OF_A_CHAT.issuperset((first.relation_type, second.relation_type)):
                     yield f"{way} {_in_words(second)}"
-                for trait in _said(around.marks[second.other_id]):
+                for trait in _say_mark(around.marks[second.other_id]):
                     yield f"{arrow} {_arrow(second)} {trait}"
 
 
@@ -133,17 +139,10 @@ def _order(memory_id: str, around: Neighbourhood) -> Iterator[str]:
     marks = around.marks
     moments: defaultdict[Instant, list[str]] = defaultdict(list)
     for near in around.near(memory_id):
-        moments[marks[near].valid_at] += _said(marks[near])
+        moments[marks[near].valid_at] += _say_mark(marks[near])
     lived = [sorted(set(moments[moment])) for moment in sorted(moments)]
     for before, after in pairwise(filter(None, lived)):
         yield from (f"{one} then {other}" for one, other in product(before, after))
-
-
-def _weigh(bags: Iterable[Counter[str]]) -> Mapping[str, float]:
-    """The weight of each trait by how few have it: log((n + 1) / number with it)."""
-    each = list(bags)
-    held = Counter(trait for bag in each for trait in bag)
-    return {trait: math.log((len(each) + 1) / number) for trait, number in held.items()}
 
 
 def _direction(bag: Counter[str], rarity: Mapping[str, float]) -> dict[str, float]:
@@ -151,9 +150,3 @@ def _direction(bag: Counter[str], rarity: Mapping[str, float]) -> dict[str, floa
     weights = {trait: (1.0 + math.log(count)) * rarity[trait] for trait, count in bag.items()}
     length = math.hypot(*weights.values())
     return {trait: weight / length for trait, weight in weights.items()} if length else {}
-
-
-def _liken(memory_id: str, probe: Mapping[str, float], other: Mapping[str, float]) -> Likeness:
-    parts = {trait: weight * other[trait] for trait, weight in probe.items() if trait in other}
-    heaviest = sorted(parts, key=lambda trait: (-parts[trait], trait))[:SHOWN_TRAITS]
-    return Likeness(memory_id, min(1.0, sum(parts.values())), tuple(heaviest))

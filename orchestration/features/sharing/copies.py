@@ -92,13 +92,8 @@ _EMPTY: Final[Mapping[str, Any]] = {"tags": (), "buckets": (), "aliases": (), "e
 def _common(original: Record, copying: Copying) -> dict[str, Any]:
     """The fields of each command on a copy. Its source is never raised over what its writer may claim."""
     source = lower_source(record_source(original), copying.writer.highest_source)
-    return {
-        "command_id": copying.command_id,
-        **graph_fields(copying.graph),
-        "citizen_id": copying.citizen_id,
-        "id": copying.id,
-        "source": source,
-    }
+    place = {**graph_fields(copying.graph), "citizen_id": copying.citizen_id, "id": copying.id}
+    return {**place, "command_id": copying.command_id, "source": source}
 
 
 def _signed[C: Command](command: C, copying: Copying) -> C:

@@ -90,12 +90,9 @@ async def read_contests(
     contests: dict[str, tuple[Contest, ...]] = {}
     for row in await graph.read(CONTESTS_THEN if past else CONTESTS_NOW, **values):
         by, reason, statement_id, link_id, since = row[1:]
-        contests[row[0]] = (
-            *contests.get(row[0], ()),
-            Contest(
-                by=by, reason=reason or "", statement_id=statement_id, link_id=link_id, since=to_datetime(since)
-            ),
-        )
+        since, reason = to_datetime(since), reason or ""
+        contest = Contest(by=by, reason=reason, statement_id=statement_id, link_id=link_id, since=since)
+        contests[row[0]] = (*contests.get(row[0], ()), contest)
     return contests
 
 

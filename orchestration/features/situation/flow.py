@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.features.appetite.flow import read_stirring
+from orchestration.features.appetite.feature import read_stirring
 from orchestration.features.appetite.readings import find_due
 from orchestration.features.rules.judgement import HeldRule, find_rules
 from orchestration.features.rules.queries import read_rules
@@ -21,14 +21,14 @@ from orchestration.features.situation.stimuli import (
     choose_contexts,
     due_stimuli,
     felt_stimuli,
+    find_heard,
     fitting_rules,
     given_stimuli,
-    heard,
     message_stimuli,
     signal_fields,
     sort_changes,
+    tell,
 )
-from orchestration.features.situation.text import tell
 from orchestration.features.situation.values import Changes, Shown, Situation, SituationRequest, Stimulus
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.mind.state import felt_state
@@ -53,7 +53,7 @@ NO_CYCLE: Final = "no cycle has ended yet: what changed is told from the first w
 NOTHING_TO_ASK_WITH: Final = "there is nothing to resonate with: no window, focus, stimulus, feeling or memory"
 
 
-class _Seen(NamedTuple):
+class _SeenItems(NamedTuple):
     """The window with the words of its memories, and how many of these are not there any more."""
 
     items: tuple[Shown, ...]
@@ -93,15 +93,17 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
         reading.attempt("newest", _read_newest(view), []),
         reading.attempt("due", read_stirring(view.targets.get(Level.N1), view.scope, deps), []),
     )
-    since = _since(request, state)
-    messages = heard(newest, citizen_id, since, given=bool(request.stimuli))
+    moment = request.since or state.last_cycle_at
+    since = None if moment is None else to_instant(moment)
+    focus = state.focus if request.focus is None else request.focus
+    messages = find_heard(newest, citizen_id, since, given=bool(request.stimuli))
     due = find_due(stirring, scope.valid.start, find_zone(request.time_zone))
     found = (*due_stimuli(due, scope.valid.start), *felt_stimuli(state), *message_stimuli(messages, since))
     stimuli = (*given_stimuli(request.stimuli), *found)
     (seen, resonances), changes, rules = await asyncio.gather(
-        _resonate(reading, state, stimuli, newest),
+        _resonate(reading, state, focus, stimuli, newest=newest),
         reading.attempt("changes", _read_changes(view, since), Changes()),
-        reading.attempt("rules", _read_rules(reading, asked_text(stimuli, _focus(request, state))), []),
+        reading.attempt("rules", _read_rules(reading, asked_text(stimuli, focus)), []),
     )
     echoes = [] if resonances is None else list(chain.from_iterable(resonances.levels.values()))
     shown = {stimulus.memory_id for stimulus in stimuli if stimulus.memory_id is not None}
@@ -113,7 +115,7 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
         state=state,
         stimuli=stimuli,
         window=seen.items,
-        focus=_focus(request, state),
+        focus=focus,
         signal=None if resonances is None else resonances.signal,
         contexts=tuple(contexts),
         rules=active_rules(contexts, rules),
@@ -124,15 +126,6 @@ async def read_situation(citizen_id: CitizenId, request: SituationRequest, deps:
         degraded=(*reading.degraded, *(resonances.degraded if resonances else ())),
     )
     return situation.model_copy(update=tell(situation, request.max_tokens, tokens.counter())._asdict())
-
-
-def _since(request: SituationRequest, state: CitizenState) -> Instant | None:
-    moment = request.since or state.last_cycle_at
-    return None if moment is None else to_instant(moment)
-
-
-def _focus(request: SituationRequest, state: CitizenState) -> str | None:
-    return state.focus if request.focus is None else request.focus
 
 
 async def _read_newest(view: View) -> list[NewestMemory]:
@@ -162,13 +155,17 @@ async def _read_rules(reading: _Reading, asked: str) -> list[HeldRule]:
 
 
 async def _resonate(
-    reading: _Reading, state: CitizenState, stimuli: Sequence[Stimulus], newest: Sequence[NewestMemory]
-) -> tuple[_Seen, Resonances | None]:
+    reading: _Reading,
+    state: CitizenState,
+    focus: str | None,
+    stimuli: Sequence[Stimulus],
+    *,
+    newest: Sequence[NewestMemory],
+) -> tuple[_SeenItems, Resonances | None]:
     """The window, and what resonates with it, the stimuli and the focus; None without anything to ask with."""
     request = reading.request
-    items = state.window if request.window is None else request.window
-    seen = await _read_seen(reading, items)
-    fields = signal_fields(seen.items, stimuli, _focus(request, state), state)
+    seen = await _read_seen(reading, state.window if request.window is None else request.window)
+    fields = signal_fields(seen.items, stimuli, focus, state)
     if not fields["window"] and fields["focus"] is None:
         fields["window"] = [WindowItem(text=one.text[:READ_OF_EACH]) for one in newest[:LAST_MEMORIES][::-1]]
     if not any(value for name, value in fields.items() if name != "weights"):
@@ -185,7 +182,7 @@ async def _resonate(
     return seen, await resonate(signal, reading.deps, reading.view.now)
 
 
-async def _read_seen(reading: _Reading, items: Sequence[WindowItem]) -> _Seen:
+async def _read_seen(reading: _Reading, items: Sequence[WindowItem]) -> _SeenItems:
     ids = [item.id for item in items if item.id is not None]
     view = reading.view
     each = asyncio.gather(*(read_words(target, view.scope, ids) for target in view.targets.values()))
@@ -195,11 +192,11 @@ async def _read_seen(reading: _Reading, items: Sequence[WindowItem]) -> _Seen:
         Shown(memory_id=item.id, text=item.text if item.id is None else words.get(item.id), shown_at=item.shown_at)
         for item in items
     )
-    return _Seen(shown, 0 if "window" in reading.degraded else sum(one.text is None for one in shown))
+    return _SeenItems(shown, 0 if "window" in reading.degraded else sum(one.text is None for one in shown))
 
 
 def _notes(
-    reading: _Reading, seen: _Seen, resonances: Resonances | None, *, since: Instant | None, heard: int
+    reading: _Reading, seen: _SeenItems, resonances: Resonances | None, *, since: Instant | None, heard: int
 ) -> tuple[str, ...]:
     notes = [*reading.request.notes, *reading.view.notes]
     if since is None:

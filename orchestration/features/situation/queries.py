@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Instant, Scope
-from substrate.cypher.fragments import told, visible
+from substrate.cypher.fragments import is_told, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.state_reads import NodeRange, find_newest
@@ -27,7 +27,7 @@ _SAYS: Final = f"coalesce(left({{0}}.description, {READ}), '')"
 
 def _newest(label: str) -> str:
     return (
-        f"MATCH (n:{label}) {_IN_RANGE.format('n')}{visible('n')} AND {told('n')} AND n.description <> '' "
+        f"MATCH (n:{label}) {_IN_RANGE.format('n')}{visible('n')} AND {is_told('n')} AND n.description <> '' "
         "AND coalesce(n.version, 1) = 1 "
         f"WITH n ORDER BY n.valid_at DESC, n.created_at DESC, size(n.id) DESC, n.id DESC LIMIT {MOST_NEWEST} "
         f"RETURN n.id AS id, n.speaker AS speaker, {_SAYS.format('n')} AS text, n.valid_at AS held, "
@@ -44,7 +44,7 @@ NEWEST_THEN: Final = Query(
 def _opened(label: str) -> str:
     return (
         f"MATCH (n:{label}) {_IN_RANGE.format('n')}n.created_at >= $since AND coalesce(n.version, 1) = 1 "
-        f"AND {visible('n')} AND {told('n')} AND n.description <> '' "
+        f"AND {visible('n')} AND {is_told('n')} AND n.description <> '' "
         f"WITH n ORDER BY n.created_at DESC, id(n) DESC LIMIT {MOST_CHANGED} "
         "RETURN n.id AS id, n.created_at AS at, n.created_at AS known, null AS said, null AS work, "
         f"null AS reason, 1 AS holds, {_SAYS.format('n')} AS now, n.resolution_state AS state, "
@@ -54,7 +54,7 @@ def _opened(label: str) -> str:
 
 _CLOSED: Final = (
     f"MATCH (p:PastVersion) {_IN_RANGE.format('p')}p.expired_at >= $since AND p.expired_at < $known_to "
-    f"AND p.valid_at < $valid_to AND {told('p')} "
+    f"AND p.valid_at < $valid_to AND {is_told('p')} "
     f"WITH p ORDER BY p.expired_at DESC, p.id LIMIT {MOST_CHANGED} MATCH (i:ConsciousnessNode)-[:HAD]->(p) "
     f"OPTIONAL MATCH (i)-[:HAD]->(q:PastVersion) WHERE {visible('q')} WITH p, i, collect(q) AS past "
     f"WITH p, (past + CASE WHEN {visible('i')} THEN [i] ELSE [] END)[0] AS s "
@@ -68,7 +68,7 @@ _CLOSED: Final = (
 _RETRACTED: Final = (
     f"MATCH (c:Receipt) {_IN_RANGE.format('c')}c.created_at >= $since "
     f"WITH DISTINCT c.id AS changed LIMIT {10 * MOST_CHANGED} MATCH (p:ConsciousnessNode {{id: changed}}) "
-    f"WHERE p.expired_at >= $since AND p.expired_at < $known_to AND {told('p')} "
+    f"WHERE p.expired_at >= $since AND p.expired_at < $known_to AND {is_told('p')} "
     f"RETURN p.id AS id, p.expired_at AS at, p.created_at AS known, {_SAYS.format('p')} AS said, "
     "p.resolution_state AS work, coalesce(p.closed_reason, p.invalidation_reason) AS reason, "
     f"0 AS holds, '' AS now, null AS state, p.speaker AS speaker LIMIT {MOST_CHANGED} "

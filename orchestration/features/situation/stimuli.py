@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
 from itertools import islice
+from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal.feelings import read_emotions
+from orchestration.assembly.displayed_text import one_line
 from orchestration.features.appetite.readings import Due, lack, pain
 from orchestration.features.rules.judgement import HeldRule
 from orchestration.features.situation.queries import ChangedRecord, NewestMemory
@@ -21,12 +23,22 @@ from orchestration.features.situation.values import (
     Context,
     GivenStimulus,
     Shown,
+    Situation,
     Stimulus,
     StimulusKind,
 )
 from orchestration.question.reading import ANSWERING
-from orchestration.resonance.ranking import PAIN, UNSATISFIED, Echo, diversify, dominant_emotion, split_by_emotion
-from schemas.memory import GraphKey, Level, ResolutionState, collective_of, level_of
+from orchestration.resonance.ranking import (
+    PAIN,
+    UNSATISFIED,
+    Echo,
+    diversify,
+    dominant_emotion,
+    low_drives,
+    split_by_emotion,
+    strongest_emotion,
+)
+from schemas.memory import GraphKey, Level, ResolutionState, graph_fields
 from schemas.mind.state import CitizenState, is_pain
 from schemas.temporal import Instant, long_date, to_datetime
 from schemas.wave_signal import WORKING_MEMORY, Resonance, Weights, WindowItem
@@ -89,7 +101,7 @@ def due_stimuli(due: Sequence[Due], now: Instant) -> Iterator[Stimulus]:
         )
 
 
-def heard(
+def find_heard(
     newest: Sequence[NewestMemory], citizen_id: str, since: Instant | None, *, given: bool
 ) -> list[NewestMemory]:
     """What others said that became known from `since` on, in the order of time.
@@ -133,28 +145,24 @@ def signal_fields(
 
     The emotion is `hurt` with a pain above 0.5, else that of the texts, else the strongest that is felt.
     """
-    items = [_seen(one) for one in window if one.memory_id or one.text]
+    # A memory of the window is there by its id alone: what it is linked with is read of the graph (002).
+    seen = [one for one in window if one.memory_id or one.text]
+    items = [_item(one.memory_id, None if one.memory_id else one.text, one.shown_at) for one in seen]
     items += [
         _item(one.memory_id, None if one.kind == "due" else one.text) for one in stimuli if one.kind != "drive"
     ]
-    low = {name: drive.satisfaction for name, drive in state.drives.items() if drive.satisfaction < UNSATISFIED}
-    fields: dict[str, Any] = {"window": items, "focus": focus, "drive_bias": low}
+    fields: dict[str, Any] = {"window": items, "focus": focus, "drive_bias": low_drives(state)}
     if asked := asked_text(stimuli, focus):
         fields["query_text"] = asked
     fields["weights"] = INFERRED
     if state.pain > PAIN:
         return {**fields, "weights": Weights(), "emotion": "hurt", "intensity": state.pain, "result": "negative"}
-    felt = {name: amount for name, amount in normal_emotions(state.emotion_vector).items() if amount}
+    felt = normal_emotions(state.emotion_vector)
+    strongest = strongest_emotion(felt)
     texts = [item.text for item in items if item.text] + ([focus] if focus else [])
-    if felt and not read_emotions("\n".join(texts)):
-        strongest = min(felt, key=lambda name: (-felt[name], name))
+    if strongest is not None and not read_emotions("\n".join(texts)):
         fields |= {"emotion": strongest, "intensity": felt[strongest]}
     return fields
-
-
-def _seen(one: Shown) -> WindowItem:
-    """A memory of the window by its id alone: what it is linked with is read of the graph (002)."""
-    return _item(one.memory_id, None if one.memory_id else one.text, one.shown_at)
 
 
 def _item(memory_id: str | None, text: str | None, shown_at: datetime | None = None) -> WindowItem:
@@ -166,7 +174,7 @@ LINKED: Final = "linked"
 """The work of a record whose resolution a link tells."""
 
 
-class _Told(NamedTuple):
+class _OfKind(NamedTuple):
     kind: ChangeKind
     change: Change
 
@@ -175,7 +183,10 @@ def sort_changes(records: Iterable[tuple[GraphKey, Sequence[ChangedRecord]]], si
     """The changes of the memories of each graph since a moment, by kind, the latest first, at most ten of each."""
     told: defaultdict[ChangeKind, list[Change]] = defaultdict(list)
     for key, of_graph in records:
-        for of_memory in _by_memory(of_graph):
+        by_memory: defaultdict[str, list[ChangedRecord]] = defaultdict(list)
+        for record in sorted(of_graph, key=lambda record: (record.known_at, record.at)):
+            by_memory[record.memory_id].append(record)
+        for of_memory in by_memory.values():
             one = _read(of_memory, key, since)
             if one is not None:
                 told[one.kind].append(one.change)
@@ -185,16 +196,8 @@ def sort_changes(records: Iterable[tuple[GraphKey, Sequence[ChangedRecord]]], si
     return Changes(**{kind: tuple(told[kind][:CHANGES_SHOWN]) for kind in CHANGE_KINDS}, more=more)
 
 
-def _by_memory(records: Iterable[ChangedRecord]) -> Iterable[list[ChangedRecord]]:
-    """The records of each memory, the first known first."""
-    grouped: defaultdict[str, list[ChangedRecord]] = defaultdict(list)
-    for record in sorted(records, key=lambda record: (record.known_at, record.at)):
-        grouped[record.memory_id].append(record)
-    return grouped.values()
-
-
-def _read(records: Sequence[ChangedRecord], key: GraphKey, since: Instant) -> _Told | None:
-    """What the records of one memory say together; None where nothing that a reader sees is another."""
+def _read(records: Sequence[ChangedRecord], key: GraphKey, since: Instant) -> _OfKind | None:
+    """What the records of one memory, the first known first, say together; None where a reader sees no change."""
     first, last = records[0], max(records, key=lambda record: record.at)
     was_known = first.known_at < since
     before = first.before
@@ -209,20 +212,16 @@ def _read(records: Sequence[ChangedRecord], key: GraphKey, since: Instant) -> _T
         kind = "corrected" if was_known else "new"
     if (kind == "closed" and not was_known) or (kind == "corrected" and before == last.now):
         return None
-    text = last.now if last.holds else before or ""
-    shown = before if kind == "corrected" else None
-    reason = last.reason if kind in ("corrected", "closed") else None
     change = Change(
         memory_id=last.memory_id,
-        level=level_of(key),
-        collective=collective_of(key),
-        text=text,
-        before=shown,
-        reason=reason,
+        **graph_fields(key),
+        text=last.now if last.holds else before or "",
+        before=before if kind == "corrected" else None,
+        reason=last.reason if kind in ("corrected", "closed") else None,
         speaker=last.speaker,
         at=to_datetime(last.at),
     )
-    return _Told(kind, change)
+    return _OfKind(kind, change)
 
 
 SHARED: Final = 0.9
@@ -242,7 +241,11 @@ def choose_contexts(resonances: Iterable[Resonance], left_out: Set[str] = frozen
             factor = 1.0 if one.memory.level == Level.N1 else SHARED
             texts.append(one.model_copy(update={"resonance": round(one.resonance * factor, 6)}))
     strongest = sorted(texts, key=lambda one: (-one.resonance, one.memory.level, one.memory.node_id))
-    first, _ = split_by_emotion(list(map(_echo, strongest)))
+    echoes: list[Echo] = []
+    for one in strongest:
+        around = frozenset(node.node_id for node in one.nodes)
+        echoes.append(Echo(one, dominant_emotion(one.memory), around))
+    first, _ = split_by_emotion(echoes)
     return [_context(echo.resonance) for echo in islice(diversify(first), WORKING_MEMORY)]
 
 
@@ -272,16 +275,10 @@ def active_rules(contexts: Iterable[Context], fitting: Iterable[HeldRule] = ()) 
     return tuple(ActiveRule(rule=rule, memory_ids=tuple(of_rule)) for rule, of_rule in ids.items())
 
 
-def _echo(resonance: Resonance) -> Echo:
-    memory = resonance.memory
-    around = frozenset(node.node_id for node in resonance.nodes)
-    return Echo(resonance, dominant_emotion(memory), around)
-
-
 def _context(resonance: Resonance) -> Context:
     memory = resonance.memory
-    emotion = dominant_emotion(memory)
-    felt: Mapping[str, float] = normal_emotions(memory.emotion_vector or {})
+    felt = normal_emotions(memory.emotion_vector or {})
+    emotion = strongest_emotion(felt)
     return Context(
         memory_id=memory.node_id,
         level=memory.level,
@@ -299,3 +296,105 @@ def _context(resonance: Resonance) -> Context:
         abstraction=memory.abstraction,
         score=resonance.resonance,
     )
+
+
+LONGEST: Final = 300
+"""This many characters of a text stand on its line; the fields of the situation have more."""
+SEEN: Final = 160
+
+type Count = Callable[[str], int]
+
+
+class SituationText(NamedTuple):
+    """A text, its tokens, and how many lines had no room."""
+
+    text: str
+    tokens: int
+    left_out: int
+
+
+def tell(situation: Situation, most: int, count: Count) -> SituationText:
+    """The situation as headings and lines, never more than `most` tokens.
+
+    The lines are taken in their order, which is that of their weight: state, what there is to answer to, focus,
+    rules, working memory, changes, window. One that is too long is left out, and shorter ones after it may fit.
+    """
+    blocks: list[list[str]] = []
+    left, left_out = most, 0
+    for heading, lines in _blocks(situation):
+        block: list[str] = []
+        for line in lines:
+            added = f"- {line}" if block else f"# {heading}\n- {line}"
+            cost = count(f"{added}\n\n")
+            if cost > left:
+                left_out += 1
+                continue
+            block.append(added)
+            left -= cost
+        if block:
+            blocks.append(block)
+    while blocks:  # the tokens of a whole may be more than those of its parts: then the last lines go
+        text = "\n\n".join(map("\n".join, blocks))
+        tokens = count(text)
+        if tokens <= most:
+            return SituationText(text, tokens, left_out)
+        blocks[-1].pop()
+        left_out += 1
+        blocks = [block for block in blocks if block]
+    return SituationText("", 0, left_out)
+
+
+def _blocks(situation: Situation) -> Iterator[tuple[str, Sequence[str]]]:
+    since = "" if situation.since is None else f" since {long_date(situation.since)}"
+    focus = [] if situation.focus is None else [_short(situation.focus, LONGEST)]
+    seen = [_short(item.text, SEEN) for item in situation.window if item.text]
+    yield "State", list(_state_lines(situation.state))
+    yield "To answer to", list(map(_stimulus_line, situation.stimuli))
+    yield "In mind", focus
+    yield "Rules", [_short(rule.rule, LONGEST) for rule in situation.rules]
+    yield "Working memory", list(map(_context_line, situation.contexts))
+    yield f"Changed{since}", list(_change_lines(situation))
+    yield "Seen in the last cycle", seen
+
+
+def _state_lines(state: CitizenState) -> Iterator[str]:
+    felt = sorted(state.emotion_vector.items(), key=lambda item: (-item[1], item[0]))
+    emotions = [f"{one_line(name)} {amount:.2g}" for name, amount in felt if amount]
+    yield ", ".join((f"energy {state.energy:.2g}", *emotions))
+    if state.goal is not None:
+        yield f"goal: {_short(state.goal, LONGEST)}"
+    drives = sorted(state.drives.items(), key=lambda item: (item[1].satisfaction, item[0]))
+    if drives:
+        yield "drives: " + ", ".join(f"{one_line(name)} {drive.satisfaction:.2g}" for name, drive in drives)
+
+
+def _stimulus_line(stimulus: Stimulus) -> str:
+    said = _short(stimulus.text, LONGEST)
+    if stimulus.kind in ("given", "message"):
+        when = "" if stimulus.at is None else f"[{long_date(stimulus.at)}] "
+        return f"{when}{one_line(stimulus.speaker)}: {said}" if stimulus.speaker else f"{when}{said}"
+    return f"{stimulus.kind}: {said} ({stimulus.reason})"
+
+
+def _context_line(context: Context) -> str:
+    name, text = one_line(context.speaker or context.name), _short(context.description, LONGEST)
+    felt = "" if context.emotion is None or context.intensity is None else f" {context.intensity:.2g}"
+    remarks = [f"{one_line(context.emotion)}{felt}" if context.emotion else "", one_line(context.result or "")]
+    told = "; ".join(remark for remark in (f"resonates {context.score:.2f}", *remarks) if remark)
+    return f"[{long_date(context.valid_at)}] {name}: {text} ({told})"
+
+
+def _change_lines(situation: Situation) -> Iterator[str]:
+    """The rarest kinds first: what is new fills any budget."""
+    for kind in reversed(CHANGE_KINDS):
+        changes: Iterable[Change] = getattr(situation.changes, kind)
+        for change in changes:
+            speaker = f"{one_line(change.speaker)}: " if change.speaker else ""
+            was = f" (before: {_short(change.before, SEEN)})" if change.before else ""
+            yield f"{kind}: {speaker}{_short(change.text, LONGEST)}{was}"
+        if kind in situation.changes.more:
+            yield f"{kind}: {situation.changes.more[kind]} more"
+
+
+def _short(text: str, most: int) -> str:
+    return shorten(one_line(text), most, placeholder=" …")

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import batched
 from typing import Final, NamedTuple
 
 from orchestration.feature import Feature
 from orchestration.features.tagging import queries as store
-from orchestration.features.tagging.queries import PageRow, TextRow
-from orchestration.features.tagging.rules import (
-    Candidate,
-    Neighbour,
-    Statistics,
-    TextWithTags,
-    choose_tags,
-    find_candidates,
-    name_tag,
-    possible_given,
-    words_to_count,
-)
+from orchestration.features.tagging import rules
 from orchestration.upkeep.job import Job, JobContext, Page
-from orchestration.writing.records import given_tags
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.language.text import word_language
@@ -45,6 +33,11 @@ class TagChange(NamedTuple):
     memory_id: str
     lost: tuple[str, ...]
     added: tuple[MadeTag, ...]
+
+    @property
+    def shown(self) -> str:
+        parts = [*(f"+ {tag.shown}" for tag in self.added), *(f"- {name}" for name in self.lost)]
+        return f"{self.memory_id}: {', '.join(parts)}"
 
 
 class _Counts:
@@ -101,9 +94,15 @@ class TagsJob(Job):
         await context.rest()
         wanted = [row.memory for row in rows if row.present and wants_tags(row.memory)]
         chosen = await _choose(wanted, context, self._counts)
-        changes = [change for row in rows if (change := _change(row, chosen.get(row.memory.id, ())))]
+        changes: list[TagChange] = []
+        for row in rows:
+            tags = {tag.name: tag for tag in chosen.get(row.memory.id, ())}
+            lost = tuple(name for name in row.made if name not in tags)
+            added = tuple(tag for name, tag in tags.items() if name not in row.made)
+            if lost or added:
+                changes.append(TagChange(row.memory.id, lost, added))
         following = str(rows[-1].place) if len(rows) == MEMORIES_A_PAGE else None
-        return Page(len(rows), following, beside=tuple(changes), shown=tuple(map(_show, changes)))
+        return Page(len(rows), following, beside=tuple(changes), shown=tuple(each.shown for each in changes))
 
     async def keep(self, context: JobContext, page: Page) -> int:
         """Take and give the tags of a page. Repeated, it changes nothing."""
@@ -125,66 +124,45 @@ class TagsJob(Job):
             await context.rest()
 
 
-def wants_tags(memory: TextRow) -> bool:
+def wants_tags(memory: store.TextRow) -> bool:
     """True for a text that its writer gave no tags. A session only holds what was said in it."""
-    content = {"tags": memory.tags, "unset": memory.unset}
-    return bool(memory.text.strip()) and memory.node_type != "Session" and not given_tags(content)
+    return bool(memory.text.strip()) and memory.node_type != "Session" and not memory.given
 
 
 async def _choose(
-    wanted: Sequence[TextRow], context: JobContext, known_counts: _Counts
+    wanted: Sequence[store.TextRow], context: JobContext, known_counts: _Counts
 ) -> dict[str, tuple[MadeTag, ...]]:
-    """The made tags of each memory of a page, by id."""
     near = await _read_near([memory.id for memory in wanted], context)
-    candidates: dict[str, dict[str, Candidate]] = {}
+    candidates: dict[str, dict[str, rules.Candidate]] = {}
     queries: dict[str, dict[str, str]] = {}
     for memory in wanted:
-        possible = candidates[memory.id] = find_candidates(memory.text, near.get(memory.id, ()))
-        queries[memory.id] = words_to_count(possible, word_language(memory.text))
+        possible = candidates[memory.id] = rules.find_candidates(memory.text, near.get(memory.id, ()))
+        queries[memory.id] = rules.words_to_count(possible, word_language(memory.text))
         await asyncio.sleep(0)  # nine texts take milliseconds: requests go on between two memories
     counts = await known_counts.read({query for asked in queries.values() for query in asked.values()}, context)
     size = await store.count_memories(context.graph)
-    chosen = {}
+    chosen: dict[str, list[str]] = {}
+    asked: set[str] = set()
     for memory_id, possible in candidates.items():
         known = {key: counts[query] for key, query in queries[memory_id].items()}
-        chosen[memory_id] = choose_tags(possible, Statistics(known, size))
-    return await _name(chosen, candidates, context)
-
-
-async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[Neighbour]]:
-    """The neighbours of memories by likeness; none without an embedder."""
-    near: defaultdict[str, list[Neighbour]] = defaultdict(list)
-    if ids and context.deps.embedder.dimension:
-        for row in await store.read_near(context.graph, ids, NEAREST, context.now):
-            if row.memory.node_type != "Session":
-                tags = given_tags({"tags": row.memory.tags, "unset": row.memory.unset})
-                near[row.of].append(Neighbour(row.likeness, TextWithTags(row.memory.text, tags)))
-        await context.rest()
-    return near
-
-
-async def _name(
-    chosen: Mapping[str, Sequence[str]], candidates: Mapping[str, Mapping[str, Candidate]], context: JobContext
-) -> dict[str, tuple[MadeTag, ...]]:
-    """The tags under the names of given ones where the graph has some."""
-    asked = {name for memory_id, keys in chosen.items() for name in possible_given(keys, candidates[memory_id])}
+        chosen[memory_id] = rules.choose_tags(possible, rules.Statistics(known, size))
+        asked |= rules.possible_given(chosen[memory_id], possible)
     given = await store.read_given(context.graph, asked) if asked else {}
     named: dict[str, tuple[MadeTag, ...]] = {}
     for memory_id, keys in chosen.items():
-        named[memory_id] = tuple(name_tag(key, candidates[memory_id][key], given) for key in keys)
+        named[memory_id] = tuple(rules.name_tag(key, candidates[memory_id][key], given) for key in keys)
     return named
 
 
-def _change(row: PageRow, chosen: Sequence[MadeTag]) -> TagChange | None:
-    wanted = {tag.name: tag for tag in chosen}
-    lost = tuple(name for name in row.made if name not in wanted)
-    added = tuple(tag for name, tag in wanted.items() if name not in row.made)
-    return TagChange(row.memory.id, lost, added) if lost or added else None
-
-
-def _show(change: TagChange) -> str:
-    parts = [*(f"+ {tag.shown}" for tag in change.added), *(f"- {name}" for name in change.lost)]
-    return f"{change.memory_id}: {', '.join(parts)}"
+async def _read_near(ids: Sequence[str], context: JobContext) -> dict[str, list[rules.Neighbour]]:
+    near: defaultdict[str, list[rules.Neighbour]] = defaultdict(list)
+    if ids and context.deps.embedder.dimension:
+        for row in await store.read_near(context.graph, ids, NEAREST, context.now):
+            if row.memory.node_type != "Session":
+                told = rules.TextWithTags(row.memory.text, row.memory.given)
+                near[row.of].append(rules.Neighbour(row.likeness, told))
+        await context.rest()
+    return near
 
 
 FEATURE: Final = Feature("tagging", jobs=(TagsJob(),))

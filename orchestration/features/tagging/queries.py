@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched, chain
 from typing import Any, Final, NamedTuple
 
+from orchestration.writing.records import given_tags
 from schemas.temporal import Instant, Scope
 from substrate.connection.together import together
 from substrate.cypher.fragments import ALONE, IS_FOUND, each_alone, tells, visible
@@ -104,6 +105,11 @@ class TextRow(NamedTuple):
     text: str
     tags: str | None
     unset: str | None
+
+    @property
+    def given(self) -> Sequence[str]:
+        """The tags that its writer gave."""
+        return given_tags({"tags": self.tags, "unset": self.unset})
 
 
 class PageRow(NamedTuple):

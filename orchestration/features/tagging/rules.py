@@ -75,24 +75,18 @@ def find_candidates(text: str, near: Iterable[Neighbour]) -> dict[str, Candidate
         candidates[key].own = True
         candidates[key].support = 1.0
     for likeness, memory in heard[:NEIGHBOURS]:
-        _hear(candidates, likeness, memory)
+        phrases, given = extract_phrases(memory.text), {tag_key(tag): tag.strip() for tag in memory.tags}
+        for key in phrases.keys() | given.keys():
+            candidate = candidates[key]
+            candidate.neighbours += 1
+            candidate.support += likeness * (GIVEN_FACTOR if key in given else 1.0)
+            candidate.given.update({given[key]} if key in given else ())
+            candidate.forms.update({phrases[key]} if key in phrases else ())
     return {
         key: one
         for key, one in candidates.items()
         if (one.own or one.neighbours >= LEAST_NEIGHBOURS) and (one.given or tells(one.form))
     }
-
-
-def _hear(candidates: defaultdict[str, Candidate], likeness: float, memory: TextWithTags) -> None:
-    phrases, given = extract_phrases(memory.text), {tag_key(tag): tag.strip() for tag in memory.tags}
-    for key in phrases.keys() | given.keys():
-        candidate = candidates[key]
-        candidate.neighbours += 1
-        candidate.support += likeness * (GIVEN_FACTOR if key in given else 1.0)
-        if key in given:
-            candidate.given.add(given[key])
-        if key in phrases:
-            candidate.forms.add(phrases[key])
 
 
 def words_to_count(candidates: Mapping[str, Candidate], language: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ what is to be released.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
@@ -19,7 +19,6 @@ from orchestration.dependencies import Deps
 from orchestration.features.withholding import queries as store
 from orchestration.features.withholding import rules
 from orchestration.features.withholding.queries import StoredQuarantine
-from orchestration.features.withholding.rules import OWN, PREFIX, Moment, Suspect, Verdict, is_tainted
 from orchestration.features.withholding.values import (
     MOST_THINGS,
     Quarantine,
@@ -43,10 +42,10 @@ from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, to_datetim
 from substrate import bitemporal
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.changesets import RecordSelection
 from substrate.store.reader import read_clock
+from substrate.store.rows import StoredReceipt
 
 COMMANDS_AT_ONCE: Final = 25
 """Each may move a record with two indexed vectors, and the engine ends a statement after a second."""
@@ -116,8 +115,11 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
         begun_at=to_datetime(now),
         known_before=to_datetime(before),
     )
-    tally, suspect = _Tally(), _suspect(request)
-    kept = StoredQuarantine(f"{PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
+    tally, names = _Tally(), ("source", "episode_id", "key_id", "speaker", "tag")
+    since = BEGINNING_OF_TIME if request.since is None else to_instant(request.since)
+    until = END_OF_TIME if request.until is None else to_instant(request.until)
+    suspect = rules.Suspect(**{name: getattr(request, name) for name in names}, since=since, until=until)
+    kept = StoredQuarantine(f"{rules.PREFIX}{uuid4().hex}", max(now, before + 1), 0, {})
     state = await _take_back_state(order, suspect, kept.id, now)
     shown = shown.model_copy(update={"state": state})
     if request.dry_run:
@@ -137,7 +139,7 @@ async def quarantine(request: QuarantineRequest, deps: Deps, now: Instant, write
 
 
 async def _hide_all(
-    order: _Order, suspect: Suspect, kept: StoredQuarantine, tally: _Tally, *, now: Instant
+    order: _Order, suspect: rules.Suspect, kept: StoredQuarantine, tally: _Tally, *, now: Instant
 ) -> StoredQuarantine:
     """Hide until a search finds nothing new. The quarantine is stored before each list of commands."""
     for _ in range(MOST_PASSES):
@@ -160,7 +162,7 @@ async def _hide_all(
     return kept
 
 
-async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Instant) -> tuple[str, ...]:
+async def _take_back_state(order: _Order, suspect: rules.Suspect, mark: str, now: Instant) -> tuple[str, ...]:
     """The fields of the state that the quarantine is about, which say from now on what they said before."""
     request = order.request
 
@@ -168,7 +170,7 @@ async def _take_back_state(order: _Order, suspect: Suspect, mark: str, now: Inst
         if by.get("source") is None:
             return None
         at, source = to_instant(datetime.fromisoformat(by["at"])), Source(by["source"])
-        is_meant = is_tainted(Moment(at, source, by["key_id"], None, (), ()), suspect)
+        is_meant = rules.is_tainted(rules.Moment(at, source, by["key_id"], None, (), ()), suspect)
         return int(by["over"]) if is_meant else None
 
     if request.level is not Level.N1 or request.citizen_id is None:
@@ -193,8 +195,10 @@ async def release(
         return shown
     await store.write_quarantine(order.graph, kept._replace(data=_data(shown, "releasing")))
     done = refused = 0
-    async for applied in _applied(order.graph, kept):
-        answers = await _apply([_undo(each, order) for each in applied], deps, now)
+    for numbers in batched(range(kept.used), COMMANDS_AT_ONCE):
+        receipts = await reader.receipts(order.graph, [f"{kept.id}-{number}" for number in numbers])
+        # Erased memories have no receipts.
+        answers = await _apply([_undo(each, order) for each in receipts.values() if each.id], deps, now)
         done += sum(answer.status == "stored" for answer in answers)
         refused += sum(answer.status == "refused" for answer in answers)
     await store.release_feedback(order.graph, kept.id, now)
@@ -235,10 +239,8 @@ async def read_quarantine(quarantine_id: Identifier, request: GraphRequest, deps
 
 async def list_quarantines(request: GraphRequest, deps: Deps) -> QuarantinesAnswer:
     """The quarantines of a graph, the newest first."""
-    name = graph_name(request.graph_key, request.citizen_id)
-    if not await deps.graphs.for_reading(name):
-        return QuarantinesAnswer()
-    stored = await store.read_quarantines(deps.graph(name))
+    graph = await deps.graph_if_any(request.graph_key, request.citizen_id)
+    stored = [] if graph is None else await store.read_quarantines(graph)
     shown = (Quarantine(**each.data).model_copy(update={"things": ()}) for each in stored)
     return QuarantinesAnswer(quarantines=tuple(shown))
 
@@ -260,18 +262,6 @@ def _data(shown: Quarantine, status: str) -> dict[str, Any]:
     return shown.model_copy(update={"status": status}).model_dump(mode="json", exclude_unset=True)
 
 
-def _suspect(request: QuarantineRequest) -> Suspect:
-    return Suspect(
-        source=request.source,
-        episode_id=request.episode_id,
-        key_id=request.key_id,
-        speaker=request.speaker,
-        tag=request.tag,
-        since=BEGINNING_OF_TIME if request.since is None else to_instant(request.since),
-        until=END_OF_TIME if request.until is None else to_instant(request.until),
-    )
-
-
 def _command(decision: Decision, command_id: str, order: _Order) -> ChangeCommand:
     """The command that hides a thing or takes back what was done to it; refused if it was changed meanwhile."""
     fields = _fields(decision.id, command_id, order)
@@ -290,27 +280,10 @@ def _fields(record_id: str, command_id: str, order: _Order) -> dict[str, Any]:
     return {**scope, "id": record_id, "command_id": command_id}
 
 
-class _Applied(NamedTuple):
-    """A command of a quarantine that was applied, by its receipt."""
-
-    command_id: str
-    command: str
-    record_id: str
-
-
-async def _applied(graph: Graph, kept: StoredQuarantine) -> AsyncIterator[list[_Applied]]:
-    """What a quarantine did, from its receipts, in lists of bounded length. Erased memories have none."""
-    for numbers in batched(range(kept.used), COMMANDS_AT_ONCE):
-        receipts = await reader.receipts(graph, [f"{kept.id}-{number}" for number in numbers])
-        found = [_Applied(each.command_id, each.command, each.id) for each in receipts.values() if each.id]
-        if found:
-            yield found
-
-
-def _undo(applied: _Applied, order: _Order) -> ChangeCommand:
+def _undo(applied: StoredReceipt, order: _Order) -> ChangeCommand:
     """The command that reverts one of a quarantine, unless something changed since."""
-    number = applied.command_id.removeprefix(PREFIX)
-    fields = _fields(applied.record_id, f"{PREFIX}release-{number}", order)
+    number = applied.command_id.removeprefix(rules.PREFIX)
+    fields = _fields(str(applied.id), f"{rules.PREFIX}release-{number}", order)
     fields["undoes"] = applied.command_id
     command = CHANGES["undo", subject_of(applied.command)](**fields)
     return command.as_quarantining().with_writer(order.writer)
@@ -340,7 +313,6 @@ async def _apply_list(commands: Sequence[ChangeCommand], deps: Deps, now: Instan
 
 
 async def _things(graph: Graph, tally: _Tally) -> tuple[QuarantinedThing, ...]:
-    """The first things, memories first, with the names of memories."""
     first = sorted(tally.things.values(), key=lambda each: each.kind == "link")[:MOST_THINGS]
     names = await store.read_names(graph, [each.id for each in first if each.kind == "memory"])
     return tuple(each.model_copy(update={"name": names.get(each.id, "")}) for each in first)
@@ -357,7 +329,7 @@ class Decision(NamedTuple):
 
     kind: ThingKind
     id: str
-    verdict: Verdict
+    verdict: rules.Verdict
     why: Why
     version: int | None = None
 
@@ -371,7 +343,7 @@ class Search:
     """A search of one graph. `decided`: by kind and id; what is clean is left out."""
 
     graph: Graph
-    suspect: Suspect
+    suspect: rules.Suspect
     now: Instant
     decided: dict[tuple[ThingKind, str], Decision] = field(default_factory=dict)
     _links: dict[str, None] = field(default_factory=dict)
@@ -381,13 +353,13 @@ class Search:
     async def run(self) -> list[Decision]:
         """All decisions, memories first. Raises as `Graph.read`."""
         is_about_links = self.suspect.speaker is None and self.suspect.tag is None
+        suspect, source = self.suspect, "" if self.suspect.source is None else self.suspect.source.value
         net: dict[str, str | int] = {
-            "source": "" if self.suspect.source is None else self.suspect.source.value,
-            "key": self.suspect.key_id or "",
-            "episode": self.suspect.episode_id or "",
-            "since": self.suspect.since,
-            "until": self.suspect.until,
+            "source": source,
+            "key": suspect.key_id or "",
+            "episode": suspect.episode_id or "",
         }
+        net |= {"since": suspect.since, "until": suspect.until}
         async for page in store.read_suspects(self.graph, net, links=is_about_links):
             await self._judge(page.memories, "came_from_there")
             self._links.update(dict.fromkeys(page.links))
@@ -403,9 +375,8 @@ class Search:
         return [key[1] for key, each in self.decided.items() if key[0] == "memory" and each.verdict.fate == "hide"]
 
     async def _follow(self, ids: Sequence[str]) -> None:
-        """Judge what follows from memories that are hidden."""
         await self._judge(await store.read_general(self.graph, ids), "generalisation", derived=True)
-        bare = await store.read_bare_names(self.graph, ids, KINDS, [source.value for source in OWN])
+        bare = await store.read_bare_names(self.graph, ids, KINDS, [source.value for source in rules.OWN])
         for name in bare:
             self._ways[name.id] += name.ways
         only_here = [name.id for name in bare if self._ways[name.id] >= name.links]
@@ -421,19 +392,18 @@ class Search:
                 await self._judge([memory_id], "name_change")
 
     async def _judge(self, ids: Iterable[str], why: Why, *, derived: bool = False) -> None:
-        open_ids = [each for each in ids if self._is_undecided(each)]
+        open_ids: list[str] = []  # what is hidden stays so; what is to be taken back may have to be hidden instead
+        for memory_id in ids:
+            decided = self.decided.get(("memory", memory_id))
+            if decided is None or decided.verdict.fate in ("take_back", "clean"):
+                open_ids.append(memory_id)
         for memory_id, records in (await read_memories(self.graph, open_ids)).items():
             also = self._also[memory_id]
             verdict = rules.judge(records, self.suspect, also, derived=derived)
             self._decide("memory", memory_id, verdict, records, why=why)
 
-    def _is_undecided(self, memory_id: str) -> bool:
-        """What is hidden stays hidden; what is to be taken back may have to be hidden instead."""
-        decided = self.decided.get(("memory", memory_id))
-        return decided is None or decided.verdict.fate in ("take_back", "clean")
-
     def _decide(
-        self, kind: ThingKind, record_id: str, verdict: Verdict, records: Sequence[Record], *, why: Why
+        self, kind: ThingKind, record_id: str, verdict: rules.Verdict, records: Sequence[Record], *, why: Why
     ) -> None:
         if verdict.fate == "clean":
             return

@@ -12,15 +12,17 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from orchestration.features.withholding.rules import Row
+from schemas.memory import ResolutionState, Source
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher.fragments import CLOCK, tells
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.derived import change_count
 
 LABEL: Final = "Quarantine"
 MEMORIES_A_PAGE: Final = 200
 IDS_AT_ONCE: Final = 50
-NAMES_LINK: Final = "MENTIONS"
 
 _FITS: Final = (
     "($source = '' OR {0}.source = $source OR {0}.closed_source = $source) "
@@ -61,7 +63,7 @@ RESOLVED: Final = Query(
 """What was inferred to be resolved by some memories, and when."""
 MENTIONED: Final = Query(
     "quarantine_mentioned",
-    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = '{NAMES_LINK}' "
+    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = 'MENTIONS' "
     "AND m.version > 1 RETURN DISTINCT m.id, e.created_at",
 )
 NAMES_OF: Final = Query("quarantine_names_of", f"{_THOSE} RETURN n.id, n.name")
@@ -128,12 +130,16 @@ async def read_suspects(graph: Graph, net: Mapping[str, Any], *, links: bool) ->
         yield SuspectPage(ids, [row[0] for row in found])
 
 
+async def _read_of(graph: Graph, query: Query, ids: Iterable[str], **values: Any) -> list[Sequence[Any]]:
+    rows: list[Sequence[Any]] = []
+    for group in batched(ids, IDS_AT_ONCE):
+        rows += await graph.read(query, ids=list(group), **values)
+    return rows
+
+
 async def read_links_at(graph: Graph, ids: Iterable[str]) -> list[str]:
     """The ids of the links that begin or end at some memories."""
-    found = dict.fromkeys(
-        [row[0] for group in batched(ids, IDS_AT_ONCE) for row in await graph.read(LINKS_AT, ids=list(group))]
-    )
-    return list(found)
+    return list(dict.fromkeys(row[0] for row in await _read_of(graph, LINKS_AT, ids)))
 
 
 async def read_bare_names(
@@ -143,44 +149,37 @@ async def read_bare_names(
 
     `kinds`: types of memories that name something, which count unless one of the sources `own` wrote them.
     """
-    return [
-        BareName(row[0], int(row[1]), int(row[2]))
-        for group in batched(ids, IDS_AT_ONCE)
-        for row in await graph.read(BARE_NAMES, ids=list(group), kinds=list(kinds), own=list(own))
-    ]
+    rows = await _read_of(graph, BARE_NAMES, ids, kinds=list(kinds), own=list(own))
+    return [BareName(row[0], int(row[1]), int(row[2])) for row in rows]
 
 
 async def read_general(graph: Graph, ids: Iterable[str]) -> list[str]:
     """The ids of the memories that generalise some memories."""
-    groups = batched(ids, IDS_AT_ONCE)
-    return [row[0] for group in groups for row in await graph.read(GENERAL, ids=list(group))]
+    return [row[0] for row in await _read_of(graph, GENERAL, ids)]
 
 
 async def read_resolved(graph: Graph, ids: Iterable[str]) -> list[tuple[str, Instant]]:
     """The ids of what was inferred to be resolved by some memories, and when that was."""
-    groups = batched(ids, IDS_AT_ONCE)
-    return [(row[0], int(row[1])) for group in groups for row in await graph.read(RESOLVED, ids=list(group))]
+    return [(row[0], int(row[1])) for row in await _read_of(graph, RESOLVED, ids)]
 
 
 async def read_mentioned(graph: Graph, ids: Iterable[str]) -> dict[str, list[Instant]]:
     """When some memories were linked with the names that they mention, by the id of the name."""
     found: dict[str, list[Instant]] = {}
-    for group in batched(ids, IDS_AT_ONCE):
-        for name, at in await graph.read(MENTIONED, ids=list(group)):
-            found.setdefault(name, []).append(int(at))
+    for name, at in await _read_of(graph, MENTIONED, ids):
+        found.setdefault(name, []).append(int(at))
     return found
 
 
 async def read_names(graph: Graph, ids: Iterable[str]) -> dict[str, str]:
     """The names of some memories, by id."""
-    groups = batched(ids, IDS_AT_ONCE)
-    return {row[0]: row[1] for group in groups for row in await graph.read(NAMES_OF, ids=list(group))}
+    return {row[0]: row[1] for row in await _read_of(graph, NAMES_OF, ids)}
 
 
 async def read_quarantines(graph: Graph) -> list[StoredQuarantine]:
     """All quarantines of the graph, the newest first."""
-    found = [StoredQuarantine(row[0], int(row[1]), int(row[2]), orjson.loads(row[3])) for row in
-             await graph.read(READ_ALL)]  # fmt: skip
+    rows = await graph.read(READ_ALL)
+    found = [StoredQuarantine(row[0], int(row[1]), int(row[2]), orjson.loads(row[3])) for row in rows]
     return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)
 
 
@@ -194,22 +193,18 @@ async def hold_feedback(graph: Graph, quarantine: str, ids: Iterable[str], now: 
     """Put aside the feedback that names one of these memories; returns how many."""
     held = 0
     for group in batched(ids, IDS_AT_ONCE):
-        held += _count(await graph.write(HOLD_FEEDBACK, quarantine=quarantine, ids=list(group), at=now))
+        held += await change_count(graph, HOLD_FEEDBACK, quarantine=quarantine, ids=list(group), at=now)
     return held
 
 
 async def release_feedback(graph: Graph, quarantine: str, now: Instant) -> int:
     """Let the feedback that the quarantine put aside teach again; returns how many."""
-    return _count(await graph.write(RELEASE_FEEDBACK, quarantine=quarantine, at=now))
+    return await change_count(graph, RELEASE_FEEDBACK, quarantine=quarantine, at=now)
 
 
 async def drop_feedback(graph: Graph, quarantine: str) -> int:
     """Remove the feedback that the quarantine put aside; returns how many."""
-    return _count(await graph.write(DROP_FEEDBACK, quarantine=quarantine))
-
-
-def _count(rows: Sequence[Sequence[Any]]) -> int:
-    return int(rows[0][0]) if rows else 0
+    return await change_count(graph, DROP_FEEDBACK, quarantine=quarantine)
 
 
 POLICY: Final = "RetentionPolicy"
@@ -231,23 +226,10 @@ KEPT_PAGE: Final = Query(
 )
 
 
-class KeptRow(NamedTuple):
-    """A memory that holds, in stored form."""
-
-    id: str
-    name: str
-    source: str | None
-    node_type: str
-    tags: tuple[str, ...]
-    state: str | None
-    written: Instant
-    happened: Instant
-
-
 class KeptPage(NamedTuple):
     """The memories of a page that hold, and the internal id after which there may be more; None at the end."""
 
-    rows: tuple[KeptRow, ...]
+    rows: tuple[Row, ...]
     seen: int
     next: int | None
 
@@ -264,19 +246,17 @@ async def set_policy(graph: Graph, name: str, data: Mapping[str, Any], now: Inst
 
 async def remove_policy(graph: Graph, name: str) -> bool:
     """Remove a policy; False when there is none with this name."""
-    rows = await graph.write(REMOVE_POLICY, id=name)
-    return bool(rows and int(rows[0][0]))
+    return await change_count(graph, REMOVE_POLICY, id=name) > 0
 
 
 async def read_kept(graph: Graph, after: int, limit: int = ROWS_A_PAGE) -> KeptPage:
     """The next memories after an internal id, as far as a record of them is believed. Raises as `Graph.read`."""
     page = await graph.read(KEPT_PAGE, after=after, rows=limit, open=END_OF_TIME)
-    held = tuple(_row(row[2:]) for row in page if row[1] in (True, "true"))
-    return KeptPage(held, len(page), page[-1][0] if len(page) == limit else None)
-
-
-def _row(row: Sequence[Any]) -> KeptRow:
-    id_, name, source, node_type, tags, state, written, happened = row
-    return KeptRow(
-        id_, name, source, node_type, tuple(orjson.loads(tags or "[]")), state, int(written), int(happened)
-    )
+    held: list[Row] = []
+    for _, is_open, memory_id, name, source, node_type, tags, state, written, happened in page:
+        if is_open in (True, "true"):
+            tagged = tuple(orjson.loads(tags or "[]"))
+            by = Source(source or Source.CITIZEN)  # one from before sources were stored
+            work = None if state is None else ResolutionState(state)
+            held.append(Row(memory_id, name, by, node_type, tagged, work, int(written), int(happened)))
+    return KeptPage(tuple(held), len(page), page[-1][0] if len(page) == limit else None)

@@ -140,18 +140,18 @@ CLEAN: Final = Verdict("clean")
 
 def moments(records: Sequence[Record]) -> list[Moment]:
     """The changes of an identity, oldest first, without those of quarantines and their releases."""
-    times = {record.known.start for record in records} | {r.known.end for r in records if not is_open(r)}
-    changes = (_moment(records, at) for at in sorted(times))
-    return [change for change in changes if not (change.command_id or "").startswith(PREFIX)]
-
-
-def _moment(records: Sequence[Record], at: Instant) -> Moment:
-    closed = tuple(record for record in records if record.known.end == at)
-    opened = tuple(record for record in records if record.known.start == at)
-    writers = [(r.closed_source, r.closed_key, r.closed_by) for r in closed if r.closed_source is not None]
-    writers += [(record_source(r), r.key_id, r.command_id) for r in (*opened, *closed)]
-    source, key_id, command_id = writers[0]
-    return Moment(at, source or Source.CITIZEN, key_id, command_id, closed, opened)
+    changes: list[Moment] = []
+    for at in sorted(
+        {record.known.start for record in records} | {r.known.end for r in records if not is_open(r)}
+    ):
+        closed = tuple(record for record in records if record.known.end == at)
+        opened = tuple(record for record in records if record.known.start == at)
+        writers = [(r.closed_source, r.closed_key, r.closed_by) for r in closed if r.closed_source is not None]
+        writers += [(record_source(r), r.key_id, r.command_id) for r in (*opened, *closed)]
+        source, key_id, command_id = writers[0]
+        if not (command_id or "").startswith(PREFIX):
+            changes.append(Moment(at, source or Source.CITIZEN, key_id, command_id, closed, opened))
+    return changes
 
 
 def is_tainted(moment: Moment, suspect: Suspect) -> bool:
@@ -199,10 +199,14 @@ def judge(
     before = bitemporal.known_before(records, since)
     if not before:
         return end_of_link(records)
-    return CLEAN if _said(before) == _said(bitemporal.open_records(records)) else Verdict("take_back", since)
+    return (
+        CLEAN
+        if _said_values(before) == _said_values(bitemporal.open_records(records))
+        else Verdict("take_back", since)
+    )
 
 
-def _said(records: Sequence[Record]) -> list[tuple[Any, ...]]:
+def _said_values(records: Sequence[Record]) -> list[tuple[Any, ...]]:
     return [(record.valid, record.content) for record in records]
 
 
@@ -218,8 +222,8 @@ def changed_beside(records: Sequence[Record], mentioned_at: Collection[Instant],
     A text that tells an alias or an earlier time changes the memory of the name, just before it is linked.
     """
     later = [each for each in moments(records)[1:] if each.source not in OWN]
-    return {each.at for each in later if _is_beside(each.at, mentioned_at, within)}
-
-
-def _is_beside(changed_at: Instant, mentioned_at: Collection[Instant], within: int) -> bool:
-    return any(0 <= at - changed_at <= within for at in mentioned_at)
+    beside: set[Instant] = set()
+    for each in later:
+        if any(0 <= at - each.at <= within for at in mentioned_at):
+            beside.add(each.at)
+    return beside

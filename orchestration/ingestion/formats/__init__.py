@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
-    commands,
+    command_files,
     conversations,
     documents,
     mail,
@@ -25,7 +25,6 @@ from orchestration.ingestion.formats.reader import (
     File,
     FileSet,
     Format,
-    Ingestible,
     Names,
     ParsedFiles,
     Parser,
@@ -36,18 +35,7 @@ from orchestration.ingestion.formats.reader import (
 )
 from schemas.errors import InvalidRequest
 
-__all__ = [
-    "FORMATS",
-    "FORMS",
-    "File",
-    "FileSet",
-    "Ingestible",
-    "Intake",
-    "ParsedFiles",
-    "Parser",
-    "guess",
-    "parse",
-]
+__all__ = ["FORMATS", "FORMS", "File", "FileSet", "Intake", "ParsedFiles", "guess", "parse"]
 
 _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (messages.FORM, messages.parse),
@@ -61,11 +49,11 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (documents.TEXT, documents.parse_texts),
     (documents.HTML, documents.parse_html),
     (documents.PDF, documents.parse_pdf),
-    (commands.FORM, commands.parse),
+    (command_files.FORM, command_files.parse),
     (messages.LOCOMO, messages.parse_locomo),
-    (commands.GRAPHITI, commands.parse_graphiti),
-    (commands.MEM0, commands.parse_mem0),
-    (commands.MCP_MEMORY, commands.parse_mcp_memory),
+    (command_files.GRAPHITI, command_files.parse_graphiti),
+    (command_files.MEM0, command_files.parse_mem0),
+    (command_files.MCP_MEMORY, command_files.parse_mcp_memory),
 )
 FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
@@ -136,7 +124,13 @@ def _parse_guessed(files: FileSet) -> ParsedFiles:
     if not parts:
         raise errors[0]
     joined = join([*parts, ParsedFiles((), faults=tuple(error.detail for error in errors))])
-    return replace(joined, items=tuple(_with_one_notebook(joined.items)))
+    notebooks = [item for item in joined.items if isinstance(item, Notebook)]
+    if not notebooks:
+        return joined
+    # The documents of all formats are one notebook: a folder is one, whatever lies in it.
+    every = chain.from_iterable(notebook.documents for notebook in notebooks)
+    one = replace(notebooks[0], documents=tuple(sorted(every, key=lambda document: document.path)))
+    return replace(joined, items=(one, *(item for item in joined.items if not isinstance(item, Notebook))))
 
 
 def guess(file: File) -> str | None:
@@ -153,15 +147,6 @@ def guess(file: File) -> str | None:
     ending = "".join(file.name.lower().rpartition(".")[1:])
     named = [form.name for form in FORMS.values() if form not in _BY_CONTENT and ending in form.endings]
     return named[-1] if named else None  # a .txt is a text rather than a table
-
-
-def _with_one_notebook(items: Sequence[Ingestible]) -> Iterator[Ingestible]:
-    """Yield the items, the documents of all formats as one notebook: a folder is one, whatever lies in it."""
-    notebooks = [item for item in items if isinstance(item, Notebook)]
-    if notebooks:
-        every = chain.from_iterable(notebook.documents for notebook in notebooks)
-        yield replace(notebooks[0], documents=tuple(sorted(every, key=lambda document: document.path)))
-    yield from (item for item in items if not isinstance(item, Notebook))
 
 
 class Intake(NamedTuple):

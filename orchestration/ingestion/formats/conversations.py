@@ -34,7 +34,7 @@ USER: Final = "user"
 ASSISTANT: Final = "assistant"
 
 
-class Said(NamedTuple):
+class SaidMessage(NamedTuple):
     """What a program says of a message: its own id of it, the speaker, the text, and further facts to keep."""
 
     id: str
@@ -50,7 +50,7 @@ class Chat(NamedTuple):
 
     id: str
     title: str
-    said: Sequence[Said]
+    said: Sequence[SaidMessage]
 
 
 def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Iterable[Chat]]) -> ParsedFiles:
@@ -123,10 +123,10 @@ def _titled(place: str, title: Any) -> str:
 
 
 def _read_messages[M](
-    reader: Reader, messages: Iterable[M], place: str, read_one: Callable[[Reader, M, str], Iterable[Said]]
-) -> list[Said]:
+    reader: Reader, messages: Iterable[M], place: str, read_one: Callable[[Reader, M, str], Iterable[SaidMessage]]
+) -> list[SaidMessage]:
     """The messages of a conversation that can be read; `read_one` gives none for what nobody said."""
-    said: list[Said] = []
+    said: list[SaidMessage] = []
     for number, message in enumerate(messages, start=1):
         with reader.item():
             said += read_one(reader, message, f"{place}, message {number}")
@@ -158,7 +158,7 @@ def _chatgpt_chat(reader: Reader, entry: Any, place: str) -> Chat:
         message = mapping[key].get("message") if isinstance(mapping[key], dict) else None
         if isinstance(message, dict) and _reason_to_leave_out(message) is None:
             reader.left_out["messages of other branches"] += 1
-    said: list[Said] = []
+    said: list[SaidMessage] = []
     for key in path:
         with reader.item():
             said += _chatgpt_message(reader, key, mapping[key], place)
@@ -193,7 +193,7 @@ def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
     return max(reversed(leaves), key=lambda key: created[key], default=None)
 
 
-def _chatgpt_message(reader: Reader, key: str, node: Any, place: str) -> Iterator[Said]:
+def _chatgpt_message(reader: Reader, key: str, node: Any, place: str) -> Iterator[SaidMessage]:
     """Yield a message of the path, unless it is one that the person never saw or said."""
     message = node.get("message") if isinstance(node, dict) else None
     if not isinstance(message, dict):
@@ -217,7 +217,7 @@ def _chatgpt_message(reader: Reader, key: str, node: Any, place: str) -> Iterato
         files = attached if isinstance(attached, list) else []
         names = [file["name"] for file in files if isinstance(file, dict) and "name" in file]
         facts = reader.facts(place, model=metadata.get("model_slug"), attachments=names)
-    yield Said(str(message.get("id") or key), speaker, text, time, extra=facts)
+    yield SaidMessage(str(message.get("id") or key), speaker, text, time, extra=facts)
 
 
 def _reason_to_leave_out(message: Mapping[str, Any]) -> str | None:
@@ -300,7 +300,7 @@ def _newest_path(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
     return list(reversed(path.values()))
 
 
-def _claude_message(reader: Reader, message: Mapping[str, Any], place: str) -> Iterator[Said]:
+def _claude_message(reader: Reader, message: Mapping[str, Any], place: str) -> Iterator[SaidMessage]:
     speaker = _SPEAKERS.get(str(message.get("sender")))
     if speaker is None:
         reader.fail(place, f"its sender {str(message.get('sender'))[:60]!r} is neither human nor assistant")
@@ -322,7 +322,7 @@ def _claude_message(reader: Reader, message: Mapping[str, Any], place: str) -> I
     names = list(dict.fromkeys(file["file_name"] for file in files if file.get("file_name")))
     if any(file.get("extracted_content") for file in files):
         reader.left_out["texts of attached files"] += 1
-    yield Said(
+    yield SaidMessage(
         id=reader.name(message.get("uuid"), f"{place}, uuid"),
         speaker=speaker,
         text=text,
@@ -373,7 +373,7 @@ def _read_telegram(reader: Reader, file: File) -> Iterator[Chat]:
             yield Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
 
 
-def _telegram_message(reader: Reader, message: Any, place: str) -> Iterator[Said]:
+def _telegram_message(reader: Reader, message: Any, place: str) -> Iterator[SaidMessage]:
     if not isinstance(message, dict) or not isinstance(message.get("id"), int | str):
         reader.fail(place, "is no message with an id")
     if message.get("type") != "message":
@@ -387,7 +387,7 @@ def _telegram_message(reader: Reader, message: Any, place: str) -> Iterator[Said
         return
     speaker = message.get("from") or f"Deleted account {message.get('from_id') or ''}".strip()
     kept = {name: message[name] for name in _TELEGRAM_KEPT if message.get(name) is not None}
-    yield Said(
+    yield SaidMessage(
         id=str(message["id"]),
         speaker=reader.name(speaker, f"{place}, from"),
         text=text,

@@ -67,24 +67,23 @@ def unpack(
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             known = {info.filename: info for info in archive.infolist() if not info.is_dir()}
-            chosen = [known[inside] for inside in wanted(list(known), endings)]
+            chosen = [known[path] for path in wanted(list(known), endings)]
             if sum(info.file_size for info in chosen) > most:
                 raise _fault(name, f"unpacked it has more than {most >> 20:,} MiB")
-            return tuple(_unpacked(archive, info) for info in chosen)
+            files: list[File] = []
+            for info in chosen:
+                with archive.open(info) as file:
+                    inside = file.read(info.file_size + 1)  # as announced, so that a small file cannot become huge
+                try:
+                    modified = datetime(*info.date_time, tzinfo=UTC)
+                except ValueError:  # archives may hold a day that does not exist
+                    modified = None
+                files.append(make_file(info.filename, inside, modified))
+            return tuple(files)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise _fault(name, f"is a damaged or cut archive ({error})") from error
     except RuntimeError as error:
         raise _fault(name, "is locked by a password") from error
-
-
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
-    with archive.open(info) as file:
-        raw = file.read(info.file_size + 1)  # the size that is announced, so that a small file cannot become huge
-    try:
-        modified = datetime(*info.date_time, tzinfo=UTC)
-    except ValueError:  # archives may hold a day that does not exist
-        modified = None
-    return make_file(info.filename, raw, modified)
 
 
 def _fault(name: str, problem: str) -> InvalidRequest:
@@ -103,13 +102,17 @@ def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinf
         if path.is_dir():
             files, unread = _read_folder(path, endings)
             return FileSet(path.resolve().name, files, citizen_id, zone, unread)
-        return FileSet(path.stem, _read_path(path, form, endings), citizen_id, zone)
+        raw, modified = _read_bytes(path)
+        if is_archive(raw):
+            return FileSet(path.stem, unpack(str(path), raw, endings), citizen_id, zone)
+        is_document = form == "markdown" or (path.suffix.lower() in _DOCUMENTS and not _EXPORT.match(path.name))
+        file = make_file(path.name if is_document else str(path), raw, modified)
+        return FileSet(path.stem, (file,), citizen_id, zone)
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read ({error.strerror})", remedy="Check the path.") from error
 
 
 def _read_folder(path: Path, endings: Collection[str]) -> tuple[tuple[File, ...], dict[str, str]]:
-    """The files of a folder, and why others cannot be read."""
     files: list[File] = []
     unread: dict[str, str] = {}
     names = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
@@ -135,14 +138,6 @@ def size_of(path: Path) -> int:
     """Return the bytes of a file, or of all files of a folder; 0 for what cannot be read."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def _read_path(path: Path, form: str | None, endings: Collection[str]) -> tuple[File, ...]:
-    raw, modified = _read_bytes(path)
-    if is_archive(raw):
-        return unpack(str(path), raw, endings)
-    is_document = form == "markdown" or (path.suffix.lower() in _DOCUMENTS and not _EXPORT.match(path.name))
-    return (make_file(path.name if is_document else str(path), raw, modified),)
 
 
 def _read_bytes(path: Path) -> tuple[bytes, datetime]:

@@ -17,7 +17,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 
-from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.conversations import Chat, SaidMessage, parse_chats
 from orchestration.ingestion.formats.documents import to_text
 from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, decode
 
@@ -149,7 +149,7 @@ def _chat(roots: dict[str, str], reader: Reader, raw: bytes, place: str) -> Chat
     if not (text or subject):
         reader.left_out["mails without text"] += 1
         return None
-    said = Said(
+    said = SaidMessage(
         id=reader.name(own_id, place),
         speaker=reader.name(next(iter(_people(mail, "from")), "unknown sender"), place),
         text=reader.text(text or subject, place),

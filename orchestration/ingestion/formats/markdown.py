@@ -60,13 +60,6 @@ class _Block(NamedTuple):
     tasks: list[re.Match[str]]
 
 
-class _Note(NamedTuple):
-    """A document without its mentions, and its text without code, in which links are searched."""
-
-    document: Document
-    prose: str
-
-
 def parse(files: FileSet) -> ParsedFiles:
     """Parse all files to one notebook.
 
@@ -77,12 +70,12 @@ def parse(files: FileSet) -> ParsedFiles:
     if files.citizen_id is None:
         raise fault(FORM, files.name, "", "has no owner: name a citizen")
     warnings: list[str] = []
-    notes: list[_Note] = []
+    notes: list[tuple[Document, str]] = []
     for file in sorted(files.files, key=lambda file: file.name):
         reader = Reader(FORM, file.name)
         notes.append(_read_note(reader, file))
         warnings += reader.notes()
-    paths = _paths_by_name([note.document for note in notes])
+    paths = _paths_by_name([document for document, _ in notes])
     documents = []
     for document, prose in notes:
         links = [(name.strip(), name.strip().lower()) for name in _WIKILINK.findall(prose)]
@@ -100,7 +93,8 @@ def parse(files: FileSet) -> ParsedFiles:
     return ParsedFiles((Notebook(files.name, files.citizen_id, tuple(documents)),), tuple(warnings))
 
 
-def _read_note(reader: Reader, file: File) -> _Note:
+def _read_note(reader: Reader, file: File) -> tuple[Document, str]:
+    """Return the note without its mentions, and its text without code, in which links are searched."""
     text = reader.text(file.text, "", limit=len(file.text)).replace("\r\n", "\n")
     if not text.strip():
         reader.fail("", "is empty")
@@ -112,52 +106,45 @@ def _read_note(reader: Reader, file: File) -> _Note:
     if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():  # it is the title
         heading, opening, *rest = rest[0].heading, *rest
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
-    given = tuple(reader.name(name, "front matter, aliases") for name in _given(fields, "aliases", "alias"))
+    given = tuple(reader.name(name, "front matter, aliases") for name in _given_values(fields, "aliases", "alias"))
     aliases = tuple(dict.fromkeys(name for name in (*given, file.stem) if name != title))
     named = next((name for name in ("date", "created") if fields.get(name)), None)
     date = None if named is None else reader.moment(fields[named][0], f"front matter, {named}")
     own_date = date or day_of(file.stem)
-    authors = [name.strip("[]") for name in _given(fields, "author", "authors")]
+    authors = [name.strip("[]") for name in _given_values(fields, "author", "authors")]
     document = Document(
         path=file.name,
         title=title,
         text=reader.text("\n".join(opening.lines).strip(), f"line {first_line}"),
         date=own_date or file.modified,
         sections=tuple(_sections(reader, opening, rest)),
-        tags=_tags(reader, opening.prose, _given(fields, "tags", "tag")),
+        tags=_tags(reader, opening.prose, _given_values(fields, "tags", "tag")),
         aliases=aliases[:MAX_TAGS],
         dated=own_date is not None,
         modified=file.modified,
         author=reader.name(", ".join(authors), "front matter, author")[:200] if any(authors) else None,
     )
-    return _Note(document, "\n".join(line for block in blocks for line in _prose_of(block)))
+    return document, "\n".join(line for block in blocks for line in _prose_of(block))
 
 
-def _given(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
+def _given_values(fields: Mapping[str, Sequence[str]], *names: str) -> Sequence[str]:
     """The values of the first of these fields that the front matter has."""
     return next((fields[name] for name in names if fields.get(name)), ())
 
 
-class _FrontMatter(NamedTuple):
-    """The fields between two `---` at the top, the text below, and the number of its first line."""
+def _front_matter(text: str) -> tuple[dict[str, list[str]], str, int]:
+    """Return the fields between two `---` at the top, the text below, and the number of its first line.
 
-    fields: dict[str, list[str]]
-    body: str
-    first_line: int
-
-
-def _front_matter(text: str) -> _FrontMatter:
-    """Read `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys are changed to lower case.
-
-    It is not read as YAML, because notes contain `tags: #idea`, which is empty in YAML, and
-    `title: Standup: Monday`, which is an error in YAML.
+    Fields are `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys are changed to lower case. It
+    is not read as YAML, because notes contain `tags: #idea`, which is empty in YAML, and `title: Standup:
+    Monday`, which is an error in YAML.
     """
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
-        return _FrontMatter({}, text, 1)
+        return {}, text, 1
     end = next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
     if end is None:
-        return _FrontMatter({}, text, 1)
+        return {}, text, 1
     fields: dict[str, list[str]] = {}
     values: list[str] = []
     for line in lines[1:end]:
@@ -166,7 +153,7 @@ def _front_matter(text: str) -> _FrontMatter:
             values += _values(_COMMENT.sub("", field[2] or ""))
         elif item := _ITEM.match(line):
             values += _values(_COMMENT.sub("", item[1]))
-    return _FrontMatter(fields, "\n".join(lines[end + 1 :]), end + 2)
+    return fields, "\n".join(lines[end + 1 :]), end + 2
 
 
 def _values(text: str) -> list[str]:

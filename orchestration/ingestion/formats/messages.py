@@ -104,10 +104,15 @@ def read_message(reader: Reader, entry: Mapping[str, Any], place: str) -> Messag
         time=None if time is None else reader.moment(time, f"{place}, time"),
         extra=reader.extra({**entry, INJECTED: list(spoken.blocks)} if spoken.blocks else entry, place, _KNOWN),
     )
+    session = entry.get("session")
+    if isinstance(session, int) and not isinstance(session, bool):
+        session = f"session {session}"
+    elif session is not None:
+        session = reader.name(session, f"{place}, field session")[:200]
     return Message(
         turn,
         id=read_id(entry.get("id")),
-        session=_session_title(reader, entry, place),
+        session=session,
         edited_at=reader.moment_of(entry, "edited_at", place),
         deleted=deleted,
     )
@@ -127,23 +132,13 @@ def read_stamp(extra: Mapping[str, Any]) -> datetime | None:
         return None
 
 
-def _session_title(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:
-    """Return the session that a message names."""
-    value = entry.get("session")
-    if value is None:
-        return None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"session {value}"
-    return reader.name(value, f"{place}, field session")[:200]
-
-
 def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str:
     """Return the text of a message, or the texts of its parts; empty when it has none."""
     content = _first(entry, _TEXT)
     if isinstance(content, list):
         if len(content) > MAX_PARTS:
             reader.fail(f"{place}, text", f"has {len(content):,} parts, and at most {MAX_PARTS:,} are read")
-        parts = [part for part in content if isinstance(part, dict) and "text" in part]
+        parts = filter(lambda part: isinstance(part, dict) and "text" in part, content)
         content = "\n".join(reader.text(part["text"], f"{place}, text") for part in parts)
     if content is None:
         return ""

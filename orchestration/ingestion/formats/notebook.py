@@ -117,28 +117,26 @@ class Notebook:
 
     @property
     def size(self) -> int:
-        return sum(1 for _ in self._commands())
+        return sum(1 for _ in self.parts())
 
     def shared(self) -> frozenset[str]:
         return frozenset()
 
     def commands(self) -> Iterator[Command]:
-        """Yield documents, then their sections, then links; a link comes after both of its ends."""
-        for part in self.parts():
-            yield part.command
+        return (part.command for part in self.parts())
 
     def parts(self) -> Iterator[Part]:
-        """Yield the commands, each with its note.
+        """Yield documents, then their sections, then links; a link comes after both of its ends.
 
         When only the file dates a note, `valid_at` is marked as assumed: if the file later has another time of
         change, its commands still count as the ones that are stored already.
         """
-        for document, command in self._commands():
-            yield Part(document, command if document.dated else command.assuming("valid_at"))
 
-    def _commands(self) -> Iterator[Part]:
+        def part(document: Document, command: Remember | Relate) -> Part:
+            return Part(document, command if document.dated else command.assuming("valid_at"))
+
         for document in self.documents:
-            yield Part(
+            yield part(
                 document,
                 self._remember(
                     document,
@@ -155,17 +153,17 @@ class Notebook:
                 own = {"name": section.heading, "description": section.text, "tags": section.tags}
                 named = {"id": self.memory_id(document.path, section.key), "node_type": "Note"}
                 state = {} if section.state is None else {"resolution_state": section.state}
-                yield Part(document, self._remember(document, **named, **own, **state))
+                yield part(document, self._remember(document, **named, **own, **state))
                 ends = (self.memory_id(document.path, section.key), "PART_OF", self.memory_id(document.path))
-                yield Part(document, build_link(self, *ends, goal=WHOLE, time=document.date))
+                yield part(document, build_link(self, *ends, goal=WHOLE, time=document.date))
             headed = (section for section in document.sections if section.state is None)
             for first, second in pairwise(headed):
                 former, latter = (self.memory_id(document.path, one.key) for one in (first, second))
-                yield Part(document, build_link(self, former, "NEXT", latter, goal=WHOLE, time=document.date))
+                yield part(document, build_link(self, former, "NEXT", latter, goal=WHOLE, time=document.date))
         for document in self.documents:
             for path in document.mentions:
                 ends = (self.memory_id(document.path), "MENTIONS", self.memory_id(path))
-                yield Part(document, build_link(self, *ends, goal=REFERENCES, time=document.date))
+                yield part(document, build_link(self, *ends, goal=REFERENCES, time=document.date))
 
     def memory_id(self, path: str, key: str | None = None) -> str:
         """The id of a note, or with a key of one of its sections."""

@@ -154,36 +154,36 @@ _LONGEST: Final = 4
 """Bytes of the longest character in UTF-8."""
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A text, or None for a file that is none; and the encoding, when it had to be assumed."""
 
     text: str | None
     assumed: str | None = None
 
 
-def decode(raw: bytes) -> Decoded:
+def decode(raw: bytes) -> DecodedText:
     """Decode UTF-8, UTF-16 and UTF-32 with or without a mark, and anything else as Windows-1252.
 
     A last character of which only a part is there is left out, if others show that it is UTF-8: the file was cut.
     """
     marked = next((name for mark, name in _MARKS if raw.startswith(mark)), None)
     if marked is not None:
-        return Decoded(raw.decode(marked, "replace").rstrip("\ufffd"))
+        return DecodedText(raw.decode(marked, "replace").rstrip("\ufffd"))
     # UTF-16 without a mark: in most texts every second byte is zero, and few of the others.
     start = raw[:_LOOKED_AT]
     even, odd = start[0::2].count(0), start[1::2].count(0)
     if max(even, odd) >= max(2, len(start) // 5) and min(even, odd) <= len(start) // 20:
         wide = "utf-16-be" if even > odd else "utf-16-le"
-        return Decoded(raw.decode(wide, "replace").rstrip("\ufffd"), wide.upper())
+        return DecodedText(raw.decode(wide, "replace").rstrip("\ufffd"), wide.upper())
     try:
-        return Decoded(raw.decode("utf-8"))
+        return DecodedText(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         whole = raw[: error.start]
         if error.reason == "unexpected end of data" and len(raw) - len(whole) < _LONGEST and not whole.isascii():
-            return Decoded(whole.decode("utf-8"))
+            return DecodedText(whole.decode("utf-8"))
     if b"\0" in raw[:_LOOKED_AT]:
-        return Decoded(None)
-    return Decoded(raw.decode("latin-1").translate(_WINDOWS), "Windows-1252")
+        return DecodedText(None)
+    return DecodedText(raw.decode("latin-1").translate(_WINDOWS), "Windows-1252")
 
 
 _WINDOWS: Final = {

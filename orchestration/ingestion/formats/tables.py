@@ -18,8 +18,8 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from orchestration.identifiers import identifier
-from orchestration.ingestion.formats.commands import CommandFile
-from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.command_files import CommandFile
+from orchestration.ingestion.formats.conversations import Chat, SaidMessage, parse_chats
 from orchestration.ingestion.formats.reader import (
     File,
     FileSet,
@@ -196,7 +196,7 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
     """Parse rows with a speaker to conversations, one for each value of a column that names them."""
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()
-    chats: dict[str, list[Said]] = {}
+    chats: dict[str, list[SaidMessage]] = {}
     bare = {table.columns.get(thing, "") for thing in ("text", "speaker", "id", "conversation")}
     if table.has_hours:
         labels = {table.columns.get("title"), table.columns.get("tags")}
@@ -208,7 +208,7 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
                 reader.left_out["rows without text"] += 1
                 continue
             own_id = table.cell(row, "id") or _digest(seen, table.cell(row, "time"), speaker, text)
-            said = Said(
+            said = SaidMessage(
                 id=reader.name(own_id, f"line {row.line}, id"),
                 speaker=reader.name(speaker, f"line {row.line}, column {table.columns['speaker']}"),
                 text=reader.text("\n".join(filter(None, (text, table.named(row, bare)))), f"line {row.line}"),
@@ -227,7 +227,6 @@ def _talk(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
 
 
 def _memories(files: FileSet, reader: Reader, table: _Table) -> ParsedFiles:
-    """Parse each row to a memory."""
     citizen_id = reader.owner(files.citizen_id)
     stem = files.files[0].name.rpartition("/")[2].rpartition(".")[0] or files.name
     seen: Counter[str] = Counter()

@@ -13,7 +13,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.conversations import Chat, SaidMessage, parse_chats
 from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader
 from orchestration.ingestion.written_times import Numbers
 
@@ -107,7 +107,7 @@ def _read(reader: Reader, file: File, title: str | None) -> Iterator[Chat]:
     heads = [entry.head for entry in entries]
     american = any(head["half"] and head["mark"] == "/" for head in heads)  # AM and PM with slashes
     order = reader.date_order(heads, month_first=american)
-    said: list[Said] = []
+    said: list[SaidMessage] = []
     seen: Counter[tuple[datetime, str]] = Counter()
     for entry in entries:
         with reader.item():
@@ -120,7 +120,7 @@ def _read(reader: Reader, file: File, title: str | None) -> Iterator[Chat]:
                 continue
             who = blake2b(speaker.encode(), digest_size=4).hexdigest()
             said.append(
-                Said(
+                SaidMessage(
                     id=f"{time:%Y%m%dT%H%M%S}-{who}-{seen[time, speaker]}",  # an edited message keeps it
                     speaker=reader.name(speaker, f"line {entry.line}, name"),
                     text=reader.text(entry.text, f"line {entry.line}"),
@@ -186,7 +186,6 @@ def _reason_to_leave_out(entry: _Entry) -> str | None:
 
 
 def _time(reader: Reader, entry: _Entry, order: str) -> datetime:
-    """Return the local time of a message."""
     head = entry.head
     hour, half = int(head["hour"]), (head["half"] or "").lower()
     if half:

@@ -14,9 +14,8 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from schemas.errors import Fault
-from substrate.inference.embeddings.embedder import Embedder, ModelInfo
-from substrate.inference.minilm.choice import CANDIDATES, choose
-from substrate.inference.minilm.model_file import Precision, onnx_file, tokenizer
+from substrate.inference.embeddings import Embedder, ModelInfo
+from substrate.inference.minilm.model_file import CANDIDATES, Precision, choose, onnx_file, tokenizer
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
@@ -100,10 +99,8 @@ _open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionar
 
 
 def open_model(settings: EmbeddingSettings) -> Embedder:
-    """Open the local model; its ONNX file is cached in `settings.cache`. Raises Fault as `LocalMiniLM` does.
-
-    All embedders of a process share one model, which takes about 80 MB.
-    """
+    """Open the local model; its ONNX file is cached in `settings.cache`. Raises Fault as `LocalMiniLM` does. All
+    embedders of a process share one model, which takes about 80 MB."""
     model = _open_models.get(settings.cache)
     if model is None:
         model = _open_models[settings.cache] = LocalMiniLM(settings.cache)

@@ -8,7 +8,7 @@ from llama_index.embeddings.openai import OpenAIEmbedding  # type: ignore[import
 from openai import DefaultAsyncHttpxClient
 
 from substrate.inference import providers
-from substrate.inference.embeddings.embedder import Embedder, ModelInfo
+from substrate.inference.embeddings import Embedder, ModelInfo
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
@@ -23,11 +23,8 @@ REQUEST_SECONDS: Final = 10.0
 
 
 def open_model(settings: EmbeddingSettings, model: str) -> Embedder:
-    """Open an OpenAI model; an empty `model` means text-embedding-3-small (1536 dimensions).
-
-    The dimension of another server's model is known only after its first vector. Raises InvalidRequest when there
-    is no key.
-    """
+    """Open an OpenAI model; an empty `model` means text-embedding-3-small (1536 dimensions). The dimension of
+    another server's model is known only after its first vector. Raises InvalidRequest when there is no key."""
     key = providers.openai_key(settings.openai_api_key, model="embedding", alternative="SUBSTRATE_EMBEDDING=local")
     name = model or DEFAULT_MODEL
     address = settings.openai_base_url or providers.OPENAI_ADDRESS

@@ -10,7 +10,7 @@ from openai import DefaultAsyncHttpxClient
 from openai.resources.chat import AsyncCompletions  # noqa: F401  else the first question waits while it loads
 
 from substrate.inference import providers
-from substrate.inference.language.model import LanguageModel, Message, to_chat
+from substrate.inference.language import LanguageModel, Message, to_chat
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatResponse

@@ -142,9 +142,7 @@ class _Builder:
     def layer(self, x: str, at: str) -> str:
         """One transformer layer, [1, tokens, 384] -> [1, tokens, 384]."""
         graph = self.graph
-        parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
-        joint = np.concatenate([self.tensors[f"{part}.weight"] for part in parts])
-        bias = np.concatenate([self.tensors[f"{part}.bias"] for part in parts])
+        joint, bias = self.attention(at)
         qkv = graph.split("Split", [self.linear(x, f"{at}.qkv", joint)], 3, axis=-1, num_outputs=3)
         inputs = [*qkv, graph.constant(f"{at}.qkv.bias", bias)]
         attended = graph.add("MultiHeadAttention", inputs, MICROSOFT, num_heads=HEADS)
@@ -152,6 +150,12 @@ class _Builder:
         wide = self.linear(x, f"{at}.wide", self.tensors[f"{at}.intermediate.dense.weight"])
         wide = graph.add("BiasGelu", [wide, self.tensor(f"{at}.intermediate.dense.bias")], MICROSOFT)
         return self.dense_and_norm(wide, x, f"{at}.output")
+
+    def attention(self, at: str) -> tuple[Array, Array]:
+        """The weights and the biases of query, key and value, joined."""
+        parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
+        weights = np.concatenate([self.tensors[f"{part}.weight"] for part in parts])
+        return weights, np.concatenate([self.tensors[f"{part}.bias"] for part in parts])
 
     def dense_and_norm(self, x: str, skip: str, at: str) -> str:
         dense = self.linear(x, f"{at}.dense", self.tensors[f"{at}.dense.weight"])
@@ -195,9 +199,7 @@ class _RowsBuilder(_Builder):
 
     def layer(self, x: str, at: str) -> str:
         graph, text = self.graph, self.once("text axis", np.zeros(1, np.int64))
-        parts = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
-        joint = np.concatenate([self.tensors[f"{part}.weight"] for part in parts])
-        bias = np.concatenate([self.tensors[f"{part}.bias"] for part in parts])
+        joint, bias = self.attention(at)
         joined = graph.add("Unsqueeze", [self.rows(x, f"{at}.qkv", joint, LARGE), text])
         qkv = graph.split("Split", [joined], 3, axis=-1, num_outputs=3)
         inputs = [*qkv, graph.constant(f"{at}.qkv.bias", bias)]
@@ -268,11 +270,9 @@ class _RowsBuilder(_Builder):
 
 
 def quantised_rows(weight: Array) -> tuple[NDArray[np.int8], Array]:
-    """`weight` [out, in] -> codes int8 [out, in] and scales float32 [out].
-
-    Of two neighbouring codes, those of one sign add up to 128 at most. Each scale is the one with the least
-    squared error among some that clip the largest weights.
-    """
+    """`weight` [out, in] -> codes int8 [out, in] and scales float32 [out]. Of two neighbouring codes, those of one
+    sign add up to 128 at most. Each scale is the one with the least squared error among some that clip the largest
+    weights."""
     pairs = weight.reshape(len(weight), -1, 2)
     one_sign = [np.maximum(sign * pairs, 0).sum(-1).max(-1) for sign in (1, -1)]
     widest = np.maximum.reduce([*(total / PAIR for total in one_sign), np.abs(weight).max(-1) / 127])

@@ -7,12 +7,23 @@ The ONNX file is part of a wheel, or stored in the cache directory. Its seal is 
 and of all bytes before it, and the last metadata entry, so that the file is still an ONNX file. A file that is
 truncated, altered or of another recipe does not match its seal and is rebuilt. A writer writes a temporary file
 and renames it: of two at once the last one wins, and a reader never sees half a file.
+
+Its precision is the fastest of those that a user may get, found by a trial of about a second when the model is
+first opened on a machine. The result is kept beside the model's file and holds for that processor and that ONNX
+Runtime; another machine with that directory makes its own trial. Without a place to keep it, the processor's
+features decide, so that not every start pays for a trial. The vectors of the candidates are so near to one
+another that the choice changes neither the model's name nor the vectors that are stored already.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -51,7 +62,10 @@ def onnx_file(cache: Path, precision: Precision) -> bytes:
     if _is_intact(model, name):
         return model
     model = build_model(installed().weights, precision)
-    _write(path, model)
+    try:
+        _write(path, model)
+    except OSError as exc:
+        raise _unusable(cache) from exc
     return model
 
 
@@ -83,21 +97,19 @@ def _seal(body: bytes, recipe: str) -> bytes:
     return digest.hexdigest().encode()
 
 
-def _write(path: Path, model: bytes) -> None:
-    temporary: Path | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".part", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(model)
+def _write(path: Path, content: bytes) -> None:
+    """Replace a file durably; of a failure nothing is left. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".part", delete=False) as file:
+        try:
+            file.write(content)
             file.flush()
             os.fchmod(file.fileno(), 0o644)  # public data; another user may share the directory
             os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as exc:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise _unusable(path.parent) from exc
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink(missing_ok=True)
+            raise
 
 
 def _unusable(cache: Path) -> Fault:
@@ -163,3 +175,88 @@ def check(path: Path, sha256: str) -> None:
         raise Fault(f"{path.name} of the embedding model cannot be read", remedy=REMEDY) from exc
     if digest != sha256:
         raise Fault(f"{path.name} of the embedding model is not the official file", remedy=REMEDY)
+
+
+CANDIDATES: Final[tuple[Precision, ...]] = ("int8", "u8s8")
+"""The first is kept where no other is clearly faster."""
+CLEARLY: Final = 0.9
+BYTE_SUMS: Final = frozenset({"avx512_vnni", "avx_vnni", "asimddp"})
+"""The features, as Linux names them, with which int8 is fast: sums of products of bytes in one instruction."""
+CPU_FACTS: Final = Path("/proc/cpuinfo")
+
+type Trial = Callable[[], Mapping[Precision, float]]
+"""Measures each candidate: milliseconds of processor time for a text of usual length."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The precision for this machine. `milliseconds` a text is empty when the features decided."""
+
+    precision: Precision
+    milliseconds: Mapping[Precision, float]
+
+    def __str__(self) -> str:
+        """How it was chosen, for people."""
+        if not self.milliseconds:
+            return f"{self.precision}, chosen by the processor's features"
+        figures = ", ".join(f"{name} {value:.1f} ms" for name, value in self.milliseconds.items())
+        return f"{self.precision}, chosen by trial on this machine ({figures} a text)"
+
+
+def choose(cache: Path, runtime: str, trial: Trial) -> Choice:
+    """Return the kept choice of this machine, else make the trial and keep its result in `cache`. `runtime` is the
+    version of ONNX Runtime."""
+    facts = read_cpu_facts()
+    path = cache / f"all-MiniLM-L6-v2-choice-{machine(facts, runtime)}.json"
+    kept = _read_choice(path)
+    if kept is not None:
+        return kept
+    with contextlib.suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+    if not (cache.is_dir() and os.access(cache, os.W_OK)):
+        return Choice(by_features(facts), {})
+    figures = {name: round(value, 2) for name, value in trial().items()}
+    choice = Choice(fastest(figures), figures)
+    with contextlib.suppress(OSError):  # the next start makes the trial again
+        _write(path, json.dumps(asdict(choice)).encode())
+    return choice
+
+
+def fastest(milliseconds: Mapping[Precision, float]) -> Precision:
+    """Return the fastest candidate; the first unless another takes less than nine tenths of its time."""
+    first, *others = CANDIDATES
+    best = min(others, key=lambda name: milliseconds[name])
+    return best if milliseconds[best] < CLEARLY * milliseconds[first] else first
+
+
+def by_features(facts: str) -> Precision:
+    """Return the precision for a processor that is described as Linux does in /proc/cpuinfo."""
+    known = frozenset(facts.split())
+    return "int8" if known & BYTE_SUMS or not known else "u8s8"
+
+
+def read_cpu_facts() -> str:
+    """Return what the system says of its first processor, without what changes from minute to minute."""
+    try:
+        first = CPU_FACTS.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    except OSError:
+        return ""
+    changing = tuple("cpu MHz,bogomips,BogoMIPS,processor,core id,apicid,initial apicid,physical id".split(","))
+    return "\n".join(line for line in first.splitlines() if not line.startswith(changing))
+
+
+def machine(facts: str, runtime: str) -> str:
+    """A name for the processor, the recipes of the candidates and the version of ONNX Runtime: 12 hex digits."""
+    names = list(map(file_name, CANDIDATES))
+    described = [platform.machine(), platform.processor(), facts, runtime, *names]
+    return hashlib.sha256("\n".join(described).encode()).hexdigest()[:12]
+
+
+def _read_choice(path: Path) -> Choice | None:
+    """The choice in a file; None when there is none, or what stands there is not one of ours."""
+    try:
+        kept = json.loads(path.read_bytes())
+        choice = Choice(kept["precision"], {name: float(kept["milliseconds"][name]) for name in CANDIDATES})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return choice if choice.precision in CANDIDATES else None

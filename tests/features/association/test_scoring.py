@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.features.association.scoring import (
-    Hit,
+    AssociationHit,
     QueryTerms,
     fill_budget,
     rank,
@@ -30,9 +30,9 @@ QUERY = QueryTerms(
 )
 
 
-def hit(node_id: str, words: float = 1.0, **fields: Any) -> Hit:
+def hit(node_id: str, words: float = 1.0, **fields: Any) -> AssociationHit:
     paths, made = fields.pop("paths", ()), fields.pop("made", ())
-    return Hit(a_node(node_id=node_id, **fields), 3, words=words, paths=paths, made=made)
+    return AssociationHit(a_node(node_id=node_id, **fields), 3, words=words, paths=paths, made=made)
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,17 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.consolidation.generalisations import (
+from orchestration.features.consolidation.queries import StoredGeneralisation
+from orchestration.features.consolidation.rules import (
     FEWEST,
     NEAR_IN_TIME,
     SHARED,
     Cluster,
     Holders,
     Item,
-    Made,
     find_clusters,
 )
+from schemas.temporal import END_OF_TIME
 
 NODES = ("kai", "egor", "draft", "letter", "sea", "boat", "bread", "oven")
 ITEMS = st.lists(
@@ -38,8 +39,12 @@ def holders(items: list[Item], total: int = 100) -> Holders:
     return Holders({node: sum(node in item.nodes for item in items) for node in NODES}, total)
 
 
-def made_of(clusters: list[Cluster]) -> list[Made]:
-    return [Made(f"g{place}", frozenset(cluster.members)) for place, cluster in enumerate(clusters)]
+def made_of(clusters: list[Cluster]) -> list[StoredGeneralisation]:
+    made = []
+    for place, cluster in enumerate(clusters):
+        members = frozenset(cluster.members)
+        made.append(StoredGeneralisation(f"g{place}", True, 1, END_OF_TIME, -1, {}, members, members, frozenset()))
+    return made
 
 
 @given(ITEMS)

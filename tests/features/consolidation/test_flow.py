@@ -11,7 +11,7 @@ import pytest
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.features.consolidation.feature import ConsolidationJob
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.learning import learning_moments
 from orchestration.features.identity.values import WhoIs
 from orchestration.mind.state import felt_state
@@ -19,7 +19,7 @@ from orchestration.resonance.ask import resonate
 from orchestration.upkeep import runner
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.ordered_runs import undo_run
-from orchestration.upkeep.runner import Place, Watch, show_job
+from orchestration.upkeep.runner import JobPlace, Watch, show_job
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, EraseMemory, Relate, Remember, Retract, Unrelate
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
@@ -351,7 +351,7 @@ async def test_memories_shared_by_all_are_consolidated_at_their_level(deps: Deps
 
 async def test_a_run_is_taken_back_whole_and_the_next_makes_nothing_of_it(deps: Deps, fresh_citizen: str) -> None:
     await tell_drafts(deps, fresh_citizen)
-    job, place = ConsolidationJob(), Place(Level.N1, fresh_citizen)
+    job, place = ConsolidationJob(), JobPlace(Level.N1, fresh_citizen)
     shown = await show_job(job, place, deps, Watch(1))
     assert shown is not None
     assert [line.split(":")[0] for line in shown.shown] == ["L1 of 3"]

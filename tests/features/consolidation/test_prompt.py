@@ -7,12 +7,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from orchestration.features.consolidation.generalisations import (
-    MOST_SHOWN,
-    Generalised,
-    build_messages,
-    find_fault,
-)
+from orchestration.features.consolidation.rules import MOST_SHOWN, Generalised, build_messages, find_fault
 
 TEXTS = (
     "I froze again before sending the draft to Mira.",

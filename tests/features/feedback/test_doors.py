@@ -232,6 +232,6 @@ def test_feedback_on_a_memory_that_is_erased_meanwhile_is_refused_and_leaves_not
         await asyncio.to_thread(shared.http.post, "/v1/memories/N1/hill/erase", json={"citizen_id": owner})
         return Lesson({}, {})
 
-    monkeypatch.setattr("orchestration.features.feedback.flow._ask_again", erase_then_ask)
+    monkeypatch.setattr("orchestration.features.feedback.feature._ask_again", erase_then_ask)
     assert "hill" in substrate("feedback", "-c", owner, QUESTION, "--used", "hill").err
     assert shared.http.get(f"/v1/citizens/{owner}/feedback").json()["feedback"] == []

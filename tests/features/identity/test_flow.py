@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity.flow import read_identity
+from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.values import Identity, WhoIs
 from schemas.commands import Correct, Retract
 from tests.features.contexts.identity_contexts import RULE, TABLE, told

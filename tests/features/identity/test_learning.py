@@ -15,7 +15,7 @@ from orchestration.features.identity.values import LearningPage
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, to_datetime
 from substrate.graphs.names import graph_name
 from substrate.store import reader

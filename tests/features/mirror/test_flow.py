@@ -23,7 +23,7 @@ from orchestration.features.mirror.folder import MARKER
 from orchestration.features.mirror.layout import MirrorOf, dump_written
 from orchestration.features.mirror.text import Edits
 from orchestration.features.tagging.queries import add_made_tags
-from orchestration.features.withholding.retention import ErasureJob, set_policy
+from orchestration.features.withholding.feature import ErasureJob, set_policy
 from orchestration.features.withholding.values import SetPolicy
 from orchestration.insertion import apply
 from orchestration.upkeep.job import JobContext

@@ -9,20 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.features.replay.comparison import compare, find_causes
-from orchestration.mind.stream_note import Shown
+from orchestration.mind.stream_note import ShownRecord
 
-A, B, C, SHARED = (Shown("N1", name, 1) for name in "abcs")
-SHARED = Shown("N2", "s", 1)
+A, B, C, SHARED = (ShownRecord("N1", name, 1) for name in "abcs")
+SHARED = ShownRecord("N2", "s", 1)
 orders = st.lists(st.sampled_from((A, B, C, SHARED)), unique=True)
 
 
 @given(orders)
-def test_an_order_does_not_differ_from_itself(order: Sequence[Shown]) -> None:
+def test_an_order_does_not_differ_from_itself(order: Sequence[ShownRecord]) -> None:
     assert compare(order, order).is_none
 
 
 @given(orders, orders)
-def test_two_orders_differ_in_both_directions_alike(one: Sequence[Shown], other: Sequence[Shown]) -> None:
+def test_two_orders_differ_in_both_directions_alike(
+    one: Sequence[ShownRecord], other: Sequence[ShownRecord]
+) -> None:
     there, back = compare(one, other), compare(other, one)
     assert (there.only_then, there.only_now) == (back.only_now, back.only_then)
     assert there.order_changed is back.order_changed

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from api.runtime.runtime import open_runtime
 from benchmarks.replay_lives import Life
 from orchestration.dependencies import Deps
-from orchestration.features.feedback.flow import take_back, tell
+from orchestration.features.feedback.feature import take_back, tell
 from orchestration.features.replay.flow import list_streams, read_stream, replay
 from orchestration.mind.stream_notes import read_last_stream, read_stream_note, store_notes
 from orchestration.transfer.exporter import export

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.revaluation.queries import Asked, LowMemory
+from orchestration.features.revaluation.queries import LastAsking, LowMemory
 from orchestration.features.revaluation.rules import draw, first_place
 
 TOLD = "I chose a quiet day and sat with it"
@@ -19,8 +19,8 @@ MANY = [memory(f"m{number}") for number in range(40)]
 times = st.dictionaries(st.sampled_from([each.id for each in MANY]), st.integers(1, 5))
 
 
-def asked(at: dict[str, int], waiting: frozenset[str] = frozenset()) -> dict[str, Asked]:
-    return {name: Asked(name, time, name in waiting, None, None) for name, time in at.items()}
+def asked(at: dict[str, int], waiting: frozenset[str] = frozenset()) -> dict[str, LastAsking]:
+    return {name: LastAsking(name, time, name in waiting, None, None) for name, time in at.items()}
 
 
 @given(st.permutations(MANY), times, st.integers(0, 50), st.integers(1, 12))

@@ -7,8 +7,7 @@ from typing import Any
 
 from orchestration.dependencies import Deps
 from orchestration.features.identity.learning import learning_moments
-from orchestration.features.revaluation.feature import RevaluationJob
-from orchestration.features.revaluation.flow import draw_for, judge
+from orchestration.features.revaluation.feature import RevaluationJob, draw_for, judge
 from orchestration.features.revaluation.rules import Rating
 from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
 from orchestration.upkeep.job import JobContext, Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestration.dependencies import Deps
-from orchestration.features.rules.flow import check_rules, list_rules
+from orchestration.features.rules.feature import check_rules, list_rules
 from orchestration.features.rules.values import ListedRule, RulesCheck, RulesPage, RulesVerdict
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseMemory, Retract

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.features.identity.flow import read_identity, read_identity_diff
+from orchestration.features.identity.feature import read_identity, read_identity_diff
 from orchestration.features.identity.values import Between, WhoIs
 from orchestration.features.shape.feature import look
 from orchestration.features.shape.shape import TOO_LITTLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.sharing.flow import agreement
+from orchestration.features.sharing.feature import agreement
 
 CITIZENS = st.lists(st.sampled_from(("ada", "bo", "cleo", "dan")))
 

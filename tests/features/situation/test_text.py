@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.features.situation.text import tell
+from orchestration.features.situation.stimuli import tell
 from orchestration.features.situation.values import Context, Situation
 from schemas.memory import Level
 from schemas.mind.state import CitizenState

@@ -10,7 +10,7 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.ordered_runs import undo_run
-from orchestration.upkeep.runner import Place, Watch, run_job
+from orchestration.upkeep.runner import JobPlace, Watch, run_job
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract, Supersede
 from schemas.memory import Level
@@ -47,7 +47,7 @@ async def told(deps: Deps, citizen: str, **texts: str) -> None:
 
 
 async def tag(deps: Deps, citizen: str) -> RunRecord:
-    record = await run_job(TagsJob(), Place(Level.N1, citizen), deps, Watch(1))
+    record = await run_job(TagsJob(), JobPlace(Level.N1, citizen), deps, Watch(1))
     assert record is not None
     assert record.status == "done"
     return record

@@ -8,8 +8,8 @@ import pytest
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.withholding import retention
-from orchestration.features.withholding.retention import (
+from orchestration.features.withholding import feature as retention
+from orchestration.features.withholding.feature import (
     ErasureJob,
     RetentionJob,
     list_policies,

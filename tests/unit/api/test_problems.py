@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from api.problems import MEDIA_TYPE, statuses_by_slug
 from schemas.commands import WriteReceipt
 from schemas.errors import refusal_error
-from schemas.upkeep import RepairOutcome
+from schemas.upkeep.findings import RepairOutcome
 from scripts.reference.document import openapi
 from tests.docs_pages import ROOT
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.assembly.stream import RetrievalReport, assemble, intention_options
+from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidates
 from orchestration.stream_completion import (
@@ -15,8 +15,7 @@ from orchestration.stream_completion import (
 from orchestration.traversal.paths import suggested_paths
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.stream import ConsciousnessStream
-from schemas.stream_parts import TraversalGraph
+from schemas.stream import ConsciousnessStream, TraversalGraph
 from tests.builders import an_edge, nodes_by_identity
 
 N1, N2 = Level.N1, Level.N2
@@ -24,9 +23,9 @@ N1, N2 = Level.N1, Level.N2
 
 def a_stream() -> ConsciousnessStream:
     """A stream with one path, a → b → c."""
-    options = intention_options(RetrievalIntention(citizen_id="c", query_text="x"))
+    asked = RetrievalIntention(citizen_id="c", query_text="x")
     report = RetrievalReport(retrieved_at=datetime(2024, 1, 1, tzinfo=UTC), timings=(), notes=(), entities=())
-    stream = assemble(options, Candidates(), Activation((), {}), report)
+    stream = assemble(asked, Candidates(), Activation((), {}), report)
     nodes, edges = nodes_by_identity("a", "b", "c"), [an_edge("a", "b", 0.9), an_edge("b", "c", 0.9)]
     graph = TraversalGraph(suggested_paths=suggested_paths(nodes, edges, [(N1, "a")]))
     return stream.model_copy(update={"traversal_graph": graph})

@@ -22,8 +22,14 @@ from orchestration.validation import (
     validate_field_type,
     validate_node,
 )
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED, ValidationResult
+from schemas.memory import (
+    CONDITIONAL,
+    IMPORTANT,
+    REQUIRED,
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    ValidationResult,
+)
 from tests.builders import a_memory, a_node, a_relationship
 
 REQUIRED_FIELDS: dict[str, Any] = {

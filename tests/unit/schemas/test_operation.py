@@ -6,7 +6,7 @@ import pytest
 
 from schemas.collectives import GraphRequest
 from schemas.memory import Level
-from schemas.operation import Asked, Need, Operation, citizen_may, collect, graph_may, group
+from schemas.operation import Need, Operation, RequestParts, citizen_may, collect, graph_may, group
 
 
 async def run(request: GraphRequest) -> None:
@@ -37,8 +37,8 @@ def test_two_operations_of_one_name_or_address_are_refused(other: Operation) -> 
 
 
 def test_what_is_needed_follows_from_what_was_asked() -> None:
-    shared = Asked(GraphRequest(level=Level.N2), {})
+    shared = RequestParts(GraphRequest(level=Level.N2), {})
     assert list(graph_may("read").needs(shared)) == [Need("read", None, Level.N2)]
-    in_path = Asked(shared.request, {"citizen_id": "ada"})
+    in_path = RequestParts(shared.request, {"citizen_id": "ada"})
     assert list(citizen_may("read").needs(in_path)) == [Need("read", "ada")]
     assert citizen_may("read").says == "citizen:ID:read"

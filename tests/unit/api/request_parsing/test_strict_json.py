@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.request_parsing.strict_json import parse_strict_json
+from api.request_parsing.bodies import parse_strict_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text('[]{},:"\\ab', max_size=6),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.appraisal.speech import Hit, Owner, Sentence, sentences
+from orchestration.appraisal.speech import Owner, Sentence, SpeechHit, sentences
 from substrate.language.languages import Language
 
 ENGLISH = Language.of("en")
 
 
-def only(text: str, kind: str) -> tuple[Sentence, Hit]:
+def only(text: str, kind: str) -> tuple[Sentence, SpeechHit]:
     [sentence] = sentences(text, ENGLISH)
     [hit] = [hit for hit in sentence.hits if hit.entry.kind == kind]
     return sentence, hit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.own_words import heading_spans, own_words, tokens_of
+from orchestration.appraisal.names import heading_spans, own_words, tokens_of
 
 
 def test_long_quotations_and_citations_are_blanked_and_places_stay() -> None:

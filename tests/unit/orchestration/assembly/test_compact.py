@@ -14,17 +14,16 @@ from orchestration.assembly.budget import stems_of
 from orchestration.assembly.compact import REASONS, tell
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.traversal.graph import graph_edges
-from orchestration.traversal.probability import NO_STATE
-from schemas.memory import ClosedReason, ConsciousnessNode
+from orchestration.traversal.paths import NO_STATE
+from schemas.memory import ClosedReason, ConsciousnessNode, MetadataValidationReport
 from schemas.stream import (
     ActivationTiers,
     ConsciousnessStream,
     ConsciousnessSummary,
     Degradation,
+    TraversalGraph,
 )
-from schemas.stream_parts import TraversalGraph
 from schemas.temporal import TemporalMode
-from schemas.validation import MetadataValidationReport
 from tests.builders import a_node, a_relationship
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.sent_again import FadingStream
-from orchestration.mind.decay import DAY, Decay
+from orchestration.assembly.sent_form import FadingStream
+from orchestration.mind.energy import DAY, Decay
 from schemas.memory import HALF_LIVES, HalfLives
 from schemas.stream import ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
 from schemas.temporal import to_instant

@@ -8,7 +8,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.sent_again import OWN, as_sent
+from orchestration.assembly.sent_form import OWN, as_sent
 from schemas.stream import ConsciousnessStream
 
 NAMES = st.sampled_from([*OWN, "levels", "notes", "text", "form", "a", "b"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestration.assembly.budget import budget_of
 from orchestration.assembly.fitting import fit
-from orchestration.assembly.stream import RetrievalReport, assemble, intention_options, select, summarize
+from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate
@@ -77,7 +77,7 @@ def streamed(candidates: Candidates, **fields: Any) -> ConsciousnessStream:
     ]
     report = RetrievalReport(NOW, timings, ["a note"], ["Ada"])
     activation = activate(candidates, LEXICONS, Asker(Question("what")))
-    stream = assemble(intention_options(intention), candidates, activation, report)
+    stream = assemble(intention, candidates, activation, report)
     return fit(stream, intention.form, budget_of(intention))
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.filters import Fewest
+from orchestration.graph_queries.existing_graphs import Fewest
 from orchestration.graph_queries.six_queries import Reach
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question

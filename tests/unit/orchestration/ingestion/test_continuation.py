@@ -10,7 +10,7 @@ import pytest
 from orchestration.ingestion.arrangement import Continuation, continue_episode
 from orchestration.ingestion.episodes import Episode, Message, Turn, turn_memory
 from orchestration.ingestion.formats.messages import read_stamp
-from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, said
+from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, speech_key
 from orchestration.writing.records import fingerprint
 from schemas.commands import Correct, Retract, Supersede
 from schemas.temporal import Instant, to_instant
@@ -49,7 +49,7 @@ def _stored_turn(episode: Episode, turn: Turn, time: datetime | None) -> StoredT
         id=f"talk:{turn.key}",
         order=order,
         speaker=turn.speaker,
-        said=said(turn.speaker, turn.text),
+        said=speech_key(turn.speaker, turn.text),
         since=NOW if time is None else to_instant(time),
         message_id=turn.extra.get("id"),
         fingerprint=fingerprint(turn_memory(episode, turn, f"talk:{turn.key}", time)),

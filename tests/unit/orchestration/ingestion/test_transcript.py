@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ingestion.episodes import Message, Turn
-from orchestration.ingestion.transcript import StoredTurn, Transcript, TurnOrder, align, said
+from orchestration.ingestion.transcript import StoredTurn, Transcript, TurnOrder, align, speech_key
 
 SPEAKERS = ("user", "assistant")
 
@@ -28,7 +28,7 @@ def transcript(texts: str, *, ids: bool = False) -> Transcript:
             id=f"talk:D1:{place + 1}",
             order=TurnOrder(1, (place + 1,)),
             speaker=SPEAKERS[place % 2],
-            said=said(SPEAKERS[place % 2], text),
+            said=speech_key(SPEAKERS[place % 2], text),
             since=place * 1_000_000,
             message_id=text if ids else None,
             fingerprint=None,
@@ -48,7 +48,7 @@ def test_a_window_on_the_end_stores_only_what_is_new(known: int, window: int, ne
     for place in range(known):
         one = whole[place].turn
         turn = StoredTurn(
-            f"t{place}", TurnOrder(1, (place + 1,)), one.speaker, said(one.speaker, one.text), 0, None, None
+            f"t{place}", TurnOrder(1, (place + 1,)), one.speaker, speech_key(one.speaker, one.text), 0, None, None
         )
         stored.add([turn])
     first = max(0, known - window)

@@ -14,7 +14,7 @@ from orchestration.mind.dissonance import count_recurring, detect_temporal_disso
 from orchestration.writing import changes
 from orchestration.writing.changes import Refusal, WriteTimes
 from schemas.commands import ChangeCommand, Correct, Resolve, Retract, Supersede, Undo
-from schemas.stream_parts import TemporalDissonance
+from schemas.stream import TemporalDissonance
 from schemas.temporal import END_OF_TIME, Period, TemporalMode, open_end, to_datetime, to_instant
 from substrate import bitemporal
 from substrate.bitemporal import Change, Record

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.decay import DAY, NO_DECAY, Decay, effective_energy
+from orchestration.mind.energy import DAY, NO_DECAY, Decay, effective_energy
 from schemas.memory import HALF_LIVES, HalfLives, ResolutionState
 from schemas.temporal import to_instant
 from tests.builders import a_relationship

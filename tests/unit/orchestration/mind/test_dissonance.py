@@ -21,7 +21,7 @@ from orchestration.mind.dissonance import (
     unbroken_start,
 )
 from schemas.memory import ConsciousnessNode, InvalidationReason
-from schemas.stream_parts import RecurringCorrection, TemporalDissonance
+from schemas.stream import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record, RewriteContext

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.graph_queries.recall import Hit, Recall, WordsThen
+from orchestration.graph_queries.recall import Recall, RecalledHit, WordsThen
 from orchestration.mind.stream_note import (
-    Shown,
+    ShownRecord,
     StreamNote,
     pack,
     unpack,
@@ -23,19 +23,19 @@ from schemas.temporal import Period, Scope
 ids = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"], exclude_characters="|"), min_size=1
 )
-shown = st.builds(Shown, st.sampled_from(Level), ids, st.integers(1, 10_000))
+shown = st.builds(ShownRecord, st.sampled_from(Level), ids, st.integers(1, 10_000))
 tiers = st.tuples(*[st.lists(shown, max_size=6).map(tuple)] * 3)
 
 
 @given(tiers=tiers, goal=st.none() | st.text(), now=st.integers(0, 2**52), text=st.text(min_size=1))
 def test_a_packed_note_says_what_it_said(
-    tiers: tuple[tuple[Shown, ...], ...], goal: str | None, now: int, text: str
+    tiers: tuple[tuple[ShownRecord, ...], ...], goal: str | None, now: int, text: str
 ) -> None:
     request = {"query_text": text, "query_levels": ["N1", "N3"]}
-    hits = {f"{graph}_vector": (Hit(name, version),) for graph, name, version in chain(*tiers)}
+    hits = {f"{graph}_vector": (RecalledHit(name, version),) for graph, name, version in chain(*tiers)}
     found = Recall(
         Scope.at(now, now),
-        {**hits, "N1_graph": (Hit("m", 2, 0.1 + 0.2),)},
+        {**hits, "N1_graph": (RecalledHit("m", 2, 0.1 + 0.2),)},
         {"N2:atlas": WordsThen(7, {text: 3}, ("m",))},
         (NamedPeriod(Period(now, now + 1), 0.5),),
         CitizenState(citizen_id="ada", energy=0.1, emotion_vector={"joy": 0.3}, goal=goal),

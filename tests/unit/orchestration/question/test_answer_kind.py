@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.question.answer_kind import AnswerKind, AskedKind, asked_kind, gives_kind
+from orchestration.question.reading import AnswerKind, AskedKind, asked_kind, gives_kind
 from substrate.language.text import stems
 
 ASKED = [

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.question.calendar import find_spans
 from orchestration.question.languages import TimePhrase, languages
+from orchestration.question.time_expressions import find_spans
 
 KINDS = sorted({kind for language in languages() for kind in language.kinds})
 DAYS = st.integers(-80_000, 80_000).map(lambda days: datetime(2000, 1, 1, 15, tzinfo=UTC) + timedelta(days=days))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from orchestration.question.entity_prompt import MAX_KIND, MAX_QUESTION, Names, build_messages
+from orchestration.question.lexicon import MAX_KIND, MAX_QUESTION, Names, build_messages
 from substrate.store.vocabulary import Vocabulary
 
 

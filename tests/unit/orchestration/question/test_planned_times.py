@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.question.planned_times import read_planned_times
+from orchestration.question.time_expressions import read_planned_times
 from schemas.temporal import to_datetime
 
 WEDNESDAY = datetime(2026, 3, 4, 10, tzinfo=UTC)

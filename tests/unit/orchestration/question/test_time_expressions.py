@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.question.calendar import EARLIER_YEAR, YEARS_BACK
-from orchestration.question.time_expressions import Event, read_times, read_told_times
+from orchestration.question.time_expressions import EARLIER_YEAR, YEARS_BACK, Event, read_times, read_told_times
 from schemas.temporal import to_datetime
 
 NOW = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)  # a Wednesday

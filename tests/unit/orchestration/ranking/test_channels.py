@@ -16,6 +16,7 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import (
     CHANNELS,
+    INSTRUCTIONS_KEPT,
     RankingQuestion,
     final_order,
     instruction_score,
@@ -29,7 +30,6 @@ from orchestration.ranking.channels import (
     word_score,
 )
 from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.instructions import INSTRUCTIONS_KEPT
 from schemas.memory import GraphKey, Level
 from schemas.temporal import to_instant
 from tests.builders import a_memory, key, stored_row

@@ -20,7 +20,7 @@ from orchestration.ranking.confidence import (
     WORDS_ALONE,
     Answer,
     Evidence,
-    Hit,
+    EvidenceHit,
     Term,
     Weights,
     gather_evidence,
@@ -35,17 +35,19 @@ from tests.builders import N1, stored_row
 
 MODEL = "all-MiniLM-L6-v2"
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
-DENTIST = Hit("The dentist is in Rose Street. I go there on 3 May.", 0.62, "user")
-SMALL_TALK = Hit("It rained all day and I read a novel.", 0.11, "user")
+DENTIST = EvidenceHit("The dentist is in Rose Street. I go there on 3 May.", 0.62, "user")
+SMALL_TALK = EvidenceHit("It rained all day and I read a novel.", 0.11, "user")
 
 
-def evidence(text: str, *hits: Hit, memories: int = 200, speakers: frozenset[str] = frozenset()) -> Evidence:
+def evidence(
+    text: str, *hits: EvidenceHit, memories: int = 200, speakers: frozenset[str] = frozenset()
+) -> Evidence:
     question = read_question(text, NOW)
     counts = {word: sum(word in hit.text.lower() for hit in hits) for word in text.lower().strip("?").split()}
     return Evidence(question, weigh_stems(question, counts, memories, speakers), hits, memories, speakers)
 
 
-def confidence(text: str, *hits: Hit, model: str = MODEL) -> float:
+def confidence(text: str, *hits: EvidenceHit, model: str = MODEL) -> float:
     return rate_answer(evidence(text, *hits), model).confidence
 
 
@@ -58,7 +60,7 @@ def test_nothing_fits_a_text_without_a_word(text: str) -> None:
 @pytest.mark.parametrize("model", [MODEL, WORDS_ALONE])
 def test_what_began_in_the_time_that_is_asked_for_alone_fits(question: str, model: str) -> None:
     began = int(datetime(2026, 1, 9, 12, tzinfo=UTC).timestamp() * 1_000_000)
-    found = Hit("It leaves from the north quay.", 0.01, began=began)
+    found = EvidenceHit("It leaves from the north quay.", 0.01, began=began)
     assert rate_answer(evidence(question, found, memories=1), model).fits
     assert not rate_answer(evidence(question, found._replace(began=1), memories=1), MODEL).fits
 
@@ -91,7 +93,7 @@ def test_evidence_is_the_best_hits_with_words_of_their_own() -> None:
     }
     found = gather_evidence(read_question("Which cat?", NOW), candidates, order, lexicons)
     assert len(found.hits) == HITS
-    assert found.hits[0][:4] == Hit("I adopted a cat.", 1.0, "maria", 1)[:4]
+    assert found.hits[0][:4] == EvidenceHit("I adopted a cat.", 1.0, "maria", 1)[:4]
     assert found.hits[1].text == "note text"
     assert (found.memories, found.speakers) == (40, frozenset(("maria",)))
 
@@ -115,7 +117,7 @@ def test_the_probability_is_that_of_a_logistic_regression() -> None:
 texts = st.text(max_size=300)
 hits = st.lists(
     st.builds(
-        Hit,
+        EvidenceHit,
         texts,
         st.none() | st.floats(-1, 1),
         st.sampled_from(("", "user", "maria")),
@@ -127,7 +129,7 @@ hits = st.lists(
 
 @given(texts, hits, st.integers(0, 10**9))
 def test_any_question_about_anything_has_a_confidence_in_its_range(
-    text: str, found: list[Hit], memories: int
+    text: str, found: list[EvidenceHit], memories: int
 ) -> None:
     asked = replace(evidence(text, *found, memories=memories), speakers=frozenset(("maria",)))
     answer = rate_answer(asked, MODEL)

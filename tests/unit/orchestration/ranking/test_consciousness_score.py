@@ -15,8 +15,8 @@ from orchestration.ranking.consciousness_score import (
     PERIPHERAL,
     Score,
     consciousness_scores,
+    in_rank_order,
     priority,
-    ranked,
     tiers,
 )
 from tests.builders import a_memory, key
@@ -119,4 +119,4 @@ def test_a_memory_without_text_takes_no_place_in_focus() -> None:
 def test_the_order_does_not_depend_on_the_order_of_finding(places: list[int]) -> None:
     by_score = scores(0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.0, 0.5)
     expected = [2, 5, 0, 1, 4, 7, 3, 6]
-    assert ranked([by_score[place] for place in places]) == [by_score[place] for place in expected]
+    assert in_rank_order([by_score[place] for place in places]) == [by_score[place] for place in expected]

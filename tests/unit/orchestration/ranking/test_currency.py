@@ -14,7 +14,7 @@ from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.changes import DAY, Change, Hit, find_changes
+from orchestration.ranking.changes import DAY, Change, ComparedHit, find_changes
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.currency import (
     Comparison,
@@ -29,8 +29,8 @@ from tests.builders import key, stored_row
 ASKED = stems("Where do I live?")
 
 
-def hit(text: str, day: int, total: float, *, voice: str = "user", changes: int = 0) -> Hit:
-    return Hit(day * DAY, voice, total, total / 2, stems(text), True, changes)
+def hit(text: str, day: int, total: float, *, voice: str = "user", changes: int = 0) -> ComparedHit:
+    return ComparedHit(day * DAY, voice, total, total / 2, stems(text), True, changes)
 
 
 HOMES = (
@@ -40,7 +40,7 @@ HOMES = (
 )
 
 
-def compared_hits(hits: Sequence[Hit]) -> Comparison:
+def compared_hits(hits: Sequence[ComparedHit]) -> Comparison:
     return Comparison([key(str(place)) for place in range(len(hits))], find_changes(hits, ASKED))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.graph_queries.events import LESS_SURE, NEAR, NEAR_WEIGHT, find_event_periods
+from orchestration.graph_queries.six_queries import LESS_SURE, NEAR, NEAR_WEIGHT, find_event_periods
 from orchestration.question.time_expressions import Event
 from schemas.temporal import to_datetime, to_instant
 from tests.builders import a_memory

@@ -6,12 +6,7 @@ import pytest
 
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question, Request
-from orchestration.ranking.instructions import (
-    INSTRUCTIONS_KEPT,
-    Instruction,
-    choose_instructions,
-    is_request,
-)
+from orchestration.ranking.channels import INSTRUCTIONS_KEPT, Instruction, choose_instructions, is_request
 from schemas.memory import Level
 
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking import consciousness_score
-from orchestration.ranking.activation import Activation
+from orchestration.ranking.activation import Activation, with_plurality
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import DAY, recency, seeded_numbers, spread_over_weeks, week, with_plurality
+from orchestration.ranking.consciousness_score import DAY, Score, recency, seeded_numbers, spread_over_weeks, week
 from schemas.intention import Plurality
 from schemas.memory import Level
 from substrate.cypher.fragments import NODE_COLUMNS
@@ -62,7 +61,7 @@ def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Ca
         known = memory(f"m{place}", NOW - weeks * 7 * DAY)
         found[known.key] = known
     scores = [score(key, activation) for key, (_, activation) in zip(found, drawn, strict=True)]
-    return consciousness_score.ranked(scores), found
+    return consciousness_score.in_rank_order(scores), found
 
 
 @given(ORDERS, st.integers(1, 3))

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.resonance.signal import (
-    READ_WORDS,
-    read_feeling,
-    read_window,
-    unsatisfied_drives,
-    with_kept,
-)
+from orchestration.resonance.ask import READ_WORDS, read_feeling, read_window, unsatisfied_drives, with_kept
 from schemas.errors import InvalidRequest
 from schemas.mind.state import CitizenState
 from schemas.wave_signal import Resonate

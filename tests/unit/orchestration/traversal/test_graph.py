@@ -15,7 +15,7 @@ from orchestration.traversal.graph import (
     density,
     graph_edges,
 )
-from orchestration.traversal.probability import State
+from orchestration.traversal.paths import State
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import ActivationTiers
 from tests.builders import a_node, a_relationship, stored_link, stored_row

@@ -21,7 +21,7 @@ from orchestration.traversal.paths import (
     suggested_paths,
 )
 from schemas.memory import GraphKey, Level
-from schemas.stream_parts import GraphEdge, TraversalPath
+from schemas.stream import GraphEdge, TraversalPath
 from tests.builders import a_node, an_edge, nodes_by_identity
 
 N1: GraphKey = Level.N1
@@ -241,25 +241,6 @@ def test_the_scores_of_a_path_by_hand() -> None:
     # (0.6, 0.8) and (1, 0)
     assert path.emotional_consistency == pytest.approx(0.6)
     assert path.traversal_probability == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize(
-    ("likeness", "coherence"),
-    [
-        ({(N1, "a", "b"): 0.5, (N1, "b", "c"): 0.7}, 0.6),
-        ({(N1, "b", "a"): 0.5, (N1, "c", "b"): 0.7}, 0.6),
-        ({(N1, "a", "b"): -0.5, (N1, "b", "c"): 0.7}, 0.35),
-        # the other level's says nothing; b and c share no word
-        ({(N1, "a", "b"): 0.5, (N2, "b", "c"): 0.7}, 0.25),
-    ],
-)
-def test_coherence_is_the_mean_cosine_where_it_is_given(
-    likeness: dict[tuple[GraphKey, str, str], float], coherence: float
-) -> None:
-    edges = [an_edge("a", "b", 0.8), an_edge("b", "c", 0.5)]
-    nodes = nodes_by_identity("a", "b", "c")
-    (path,) = suggested_paths(nodes, edges, [(N1, "a")], likeness)
-    assert path.semantic_coherence == pytest.approx(coherence)
 
 
 @pytest.mark.parametrize(

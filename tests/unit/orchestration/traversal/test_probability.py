@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.traversal.probability import (
+from orchestration.traversal.paths import (
     CONFIDENCE,
     EMOTION,
     ENERGY,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep import time_overlaps
+from orchestration.upkeep import findings as time_overlaps
 from orchestration.upkeep.findings import (
     SweptGraph,
     find_in_link,
@@ -18,7 +18,7 @@ from orchestration.upkeep.findings import (
 )
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from schemas.upkeep import RetractLink, ReviseLink
+from schemas.upkeep.findings import RetractLink, ReviseLink
 from substrate.store.upkeep import (
     LONG_FIELDS,
     LinkEnd,

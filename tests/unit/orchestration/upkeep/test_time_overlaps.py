@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep import time_overlaps
+from orchestration.upkeep import findings as time_overlaps
 from orchestration.upkeep.findings import (
     SweptGraph,
 )

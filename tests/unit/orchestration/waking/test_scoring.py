@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates
-from orchestration.ranking.plurality import DAY, recency
-from orchestration.traversal.probability import State
-from orchestration.waking.queries import GoalMeaning, build_queries
-from orchestration.waking.resolutions import find_resolutions, pass_scores_on, show_pattern
+from orchestration.ranking.consciousness_score import DAY, recency
+from orchestration.traversal.paths import State
+from orchestration.waking.ask import build_queries
 from orchestration.waking.scoring import (
     Answer,
     WakingRow,
@@ -29,6 +28,7 @@ from orchestration.waking.scoring import (
     plain_goal,
     recency_weight,
 )
+from orchestration.waking.told import find_resolutions, pass_scores_on, show_pattern
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Scope
@@ -260,7 +260,7 @@ def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> Vi
 HERE = seen(GRAPHS, Scope.current(NOW))
 
 
-def asked_of(view: View, meaning: GoalMeaning | None = None, **fields: Any) -> list[QueryRequest]:
+def asked_of(view: View, meaning: list[float] | None = None, **fields: Any) -> list[QueryRequest]:
     """The queries of a state whose memories count half after ten days."""
     request = state(**fields)
     half_life = 10.0 if request.temporal_scope == "recent" else None

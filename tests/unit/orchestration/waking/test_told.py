@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking.candidates import Candidate
-from orchestration.ranking.plurality import DAY
+from orchestration.ranking.consciousness_score import DAY
 from orchestration.waking.scoring import WakingState
 from orchestration.waking.told import (
     INSTRUCTION_SHARE,
-    Told,
+    TellingMemory,
     is_told,
     own_share,
     read_told,
@@ -45,9 +45,9 @@ def said(memory_id: str, days: float = 0, **fields: Any) -> Candidate:
     return a_memory(memory_id, **whole)
 
 
-def told(memory: Candidate, about: float = 0.0, before: float = 0.0) -> Told:
+def told(memory: Candidate, about: float = 0.0, before: float = 0.0) -> TellingMemory:
     [one] = read_told([memory], {memory.key: about}, ()).values()
-    return Told(one.memory, about, before, one.emotions, one.own)
+    return TellingMemory(one.memory, about, before, one.emotions, one.own)
 
 
 def score(memory: Candidate, state: WakingState, **measures: float) -> float:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.writing.authorship import author_fault, kept_author, may_change_as, may_erase_as
-from orchestration.writing.changes import Refusal, WriteTimes, decide
+from orchestration.writing.changes import Refusal, WriteTimes, author_fault, decide, may_change_as, may_erase_as
+from orchestration.writing.records import kept_author
 from schemas.commands import ANY_COMMAND, Writer
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Period

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.writing.name_book import NameBook, Named, NamedText
+from orchestration.writing.name_book import NameBook, NamedEntry, NamedText
 
 
-def book(*texts: str, known: tuple[Named, ...] = ()) -> tuple[NameBook, list[NamedText]]:
+def book(*texts: str, known: tuple[NamedEntry, ...] = ()) -> tuple[NameBook, list[NamedText]]:
     named_texts = [NamedText(f"t{number}", text) for number, text in enumerate(texts)]
     return NameBook(named_texts, known), named_texts
 
 
-def named(*texts: str, known: tuple[Named, ...] = ()) -> list[list[str]]:
+def named(*texts: str, known: tuple[NamedEntry, ...] = ()) -> list[list[str]]:
     """The ids that each text mentions."""
     names, named_texts = book(*texts, known=known)
     return [[entry.id for entry in names.mentions(text)] for text in named_texts]

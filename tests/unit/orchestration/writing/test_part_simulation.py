@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestration.writing.cascade import Plan, Step
+from orchestration.writing.cascade import Plan, Step, cascade_parts
 from orchestration.writing.changes import WriteTimes
 from orchestration.writing.command_rows import NamedCommand
-from orchestration.writing.parts import cascade_parts
 from orchestration.writing.simulation import PlannedWrite, Simulation, StoredParts
 from schemas.memory import ResolutionState
 from tests.unit.orchestration.writing.memory_store import NOW, MemoryStore, command, remember

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.writing.parts import open_periods
+from orchestration.writing.cascade import open_periods
 from schemas.memory import ResolutionState
 from schemas.temporal import Period
 from substrate.bitemporal import Record

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import assume, given
 
-from orchestration.writing import chain_rows
+from orchestration.writing import version_chain as chain_rows
 from orchestration.writing.version_chain import VersionChain
 from schemas.temporal import END_OF_TIME, to_instant
 from substrate.store.changesets import TransactionRows

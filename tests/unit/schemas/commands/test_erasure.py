@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from schemas.commands.erasure import EraseCitizen, EraseEpisode, EraseMemory
+from schemas.commands import EraseCitizen, EraseEpisode, EraseMemory
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.connection.batch_sizes import SLOW_S, STEPS, BatchSize, BatchSizes
+from substrate.connection.pool import SLOW_S, STEPS, BatchSize, BatchSizes
 
 
 class Sent(NamedTuple):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.engine.log_commands import Unreadable, commands, readable_bytes
+from substrate.engine.checksums import Unreadable, commands, readable_bytes
 
 word_lists = st.lists(st.binary(max_size=40), min_size=1, max_size=4)
 PING, MULTI, EXEC = ([name] for name in (b"PING", b"MULTI", b"EXEC"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.errors import StoreTimeout
-from substrate.connection.batch_sizes import BatchSize
+from substrate.connection.pool import BatchSize
 from substrate.store.writer import IN_COMPANY, in_batches
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestration.ingestion.formats.conversations import Chat, Said, parse_chats
+from orchestration.ingestion.formats.conversations import Chat, SaidMessage, parse_chats
 from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import counted, episodes
@@ -19,7 +19,7 @@ def read_lines(reader: Reader, file: File) -> Iterator[Chat]:
         with reader.item():
             if line == "bad":
                 reader.fail("a line", "is bad")
-            yield Chat(line, f"about {line}", [Said("1", "user", line)] if line != "silent" else [])
+            yield Chat(line, f"about {line}", [SaidMessage("1", "user", line)] if line != "silent" else [])
 
 
 def parsed(*texts: str, citizen: str | None = "mira") -> ParsedFiles:

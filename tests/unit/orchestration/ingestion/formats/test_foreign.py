@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.ingestion.formats.commands import relation_type
+from orchestration.ingestion.formats.command_files import relation_type
 from orchestration.ingestion.formats.reader import short_name
 from schemas.commands import Command, Relate, Remember, Retract, Supersede, Unrelate
 from tests.unit.orchestration.ingestion.formats.test_formats import read, refusal, said

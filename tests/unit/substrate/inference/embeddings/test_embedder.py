@@ -11,9 +11,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.settings import EmbeddingSettings
-from substrate.inference.embeddings import Embedder, open_embedder
-from substrate.inference.embeddings import embedder as embedder_module
-from substrate.inference.embeddings.embedder import DECIMALS, QUERIES_BYTES, ModelInfo
+from substrate.inference import embeddings as embedder_module
+from substrate.inference.embeddings import DECIMALS, QUERIES_BYTES, Embedder, ModelInfo, open_embedder
 
 
 class Scripted(BaseEmbedding):

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from schemas.errors import Fault, InvalidRequest
 from schemas.settings import LanguageModelSettings
-from substrate.inference.language import LanguageModel, open_language_model
-from substrate.inference.language.model import ModelAnswer, ModelRequest
+from substrate.inference.language import LanguageModel, ModelAnswer, ModelRequest, open_language_model
 from tests.scripted_model import ANSWERED, KEY, SENT, ScriptedModel
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from substrate.inference.minilm import choice
-from substrate.inference.minilm.choice import by_features, choose, fastest
-from substrate.inference.minilm.model_file import Precision
+from substrate.inference.minilm import model_file
+from substrate.inference.minilm.model_file import Precision, by_features, choose, fastest
 
 
 def no_trial() -> dict[Precision, float]:
@@ -33,7 +32,7 @@ def test_another_processor_makes_its_own_trial_in_the_same_directory(
     assert choose(tmp_path, "1.0", lambda: {"int8": 20.0, "u8s8": 10.0}).precision == "u8s8"
     facts = tmp_path / "cpuinfo"
     facts.write_text("processor: 0\nmodel name: another\nflags: avx2 avx512_vnni\ncpu MHz: 1\n\nprocessor: 1\n")
-    monkeypatch.setattr(choice, "CPU_FACTS", facts)
+    monkeypatch.setattr(model_file, "CPU_FACTS", facts)
     assert choose(tmp_path, "1.0", lambda: {"int8": 5.0, "u8s8": 6.0}).precision == "int8"
     facts.write_text(facts.read_text().replace("cpu MHz: 1", "cpu MHz: 2"))
     assert choose(tmp_path, "1.0", no_trial).precision == "int8"
@@ -51,7 +50,7 @@ def test_a_damaged_choice_is_made_again(tmp_path: Path, damage: str) -> None:
 def test_where_nothing_can_be_kept_the_features_decide(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     made = choose(tmp_path / "file", "1.0", no_trial)
-    assert made.precision in choice.CANDIDATES
+    assert made.precision in model_file.CANDIDATES
     assert str(made).endswith("chosen by the processor's features")
 
 

@@ -1,6 +1,6 @@
 """Files that become commands: those of `commands`, and those of other memory systems. Pure.
 
-`commands`: JSON lines of commands, as `schemas.commands.memories` defines them. `graphiti`: the graph of Graphiti
+`commands`: JSON lines of commands, as `schemas.commands` defines them. `graphiti`: the graph of Graphiti
 and Zep, with four times on each edge. `mem0`: memories with their history, if the file has it. `mcp-memory`: the
 JSON lines of the MCP memory server.
 """
@@ -295,7 +295,6 @@ parse_mem0: Final = partial(parse_foreign, form=MEM0, read=_read_mem0)
 
 
 def _memory(reader: Reader, entry: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
-    """Return the fields of a memory's commands, without its citizen and its id."""
     created = reader.moment_of(entry, "created_at", place)
     text = reader.text(entry.get("memory"), f"{place}, memory").strip()
     steps = [_step(reader, step, at) for at, step in _elements(reader, entry, "history", place)]

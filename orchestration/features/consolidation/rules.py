@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from itertools import combinations
+from operator import itemgetter
 from statistics import fmean
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -29,12 +30,13 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.algorithms import inverse_document_frequency
+from orchestration.features.consolidation.queries import StoredGeneralisation as StoredGeneralisation
 from schemas.base import Text, without_nulls
 from schemas.commands import Command, Correct, Relate, Remember, Supersede
-from schemas.memory import GENERALISATION, Abstraction, ConsciousnessNode, GraphKey, Source, graph_fields
+from schemas.memory import GENERALISATION, Abstraction, ConsciousnessNode, Source
 from schemas.temporal import Instant, to_instant
 from substrate.emotions import normal_emotions
-from substrate.inference.language.model import Message
+from substrate.inference.language import Message
 from substrate.language.text import count_of, stems, stop_words, words
 
 GENERALISES: Final = "GENERALISES"
@@ -49,35 +51,15 @@ MEMBER_SET: Final = "member_set"
 MEMBER_COUNT: Final = "members"
 STANDS_FOR: Final = "stands_for"
 """Keys of `extra`: a hash of the ids of the members, how many they are, and how many memories they stand for."""
-GOAL: Final = "generalise"
 _OWN_SOURCES: Final = frozenset((Source.CITIZEN, Source.SYSTEM))
 
 
-class Told(NamedTuple):
+class GeneralText(NamedTuple):
     """The words of a generalisation. `by`: the language model that wrote them, which may have found a `rule`."""
 
     text: str
     rule: str | None = None
     by: str | None = None
-
-
-class Place(NamedTuple):
-    """The graph of a generalisation."""
-
-    key: GraphKey
-    citizen_id: str | None
-
-    def fields(self) -> dict[str, Any]:
-        return {**graph_fields(self.key), "citizen_id": self.citizen_id, "source": Source.UPKEEP}
-
-
-class Standing(NamedTuple):
-    """A generalisation as it stands. `ended`: it held until an instant that is past."""
-
-    id: str
-    version: int
-    members: frozenset[str]
-    ended: bool = False
 
 
 def member_set(members: Iterable[str]) -> str:
@@ -90,30 +72,23 @@ def generalisation_id(cluster: Cluster) -> str:
     return f"generalisation:{NEXT[cluster.abstraction]}:{member_set(cluster.members)}"
 
 
-def words_of(members: Sequence[ConsciousnessNode], medoid: ConsciousnessNode, names: Sequence[str]) -> Told:
+def words_of(members: Sequence[ConsciousnessNode], medoid: ConsciousnessNode, names: Sequence[str]) -> GeneralText:
     """The words of a generalisation without a language model."""
-    text = " ".join(_own_words(medoid).split())
+    own = medoid.description or medoid.name
+    if medoid.node_type == GENERALISATION and own.endswith(")"):
+        own = own.rpartition(" (")[0] or own  # without what it counts
+    text = " ".join(own.split())
     quoted = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT].rsplit(' ', 1)[0]} …"
     spoken = f"{medoid.speaker}: {quoted}" if medoid.speaker else quoted
-    about = f" of {_listed(names[:MOST_MENTIONED])}" if names else ""
+    *others, last = names[:MOST_MENTIONED] or [""]
+    about = f" of {', '.join(others)} and {last}" if others else f" of {last}" if last else ""
     emotion = dominant_emotion(members)
     felt = f", mostly {emotion}" if emotion else ""
     results = Counter(member.result for member in members if member.result)
     counts = ", ".join(f"{count} {result}" for result, count in sorted(results.items()))
-    return Told(
+    return GeneralText(
         f"{spoken} ({count_of(_stands_for(members), 'memory')}{about}{felt}{f'; {counts}' if counts else ''})"
     )
-
-
-def _own_words(memory: ConsciousnessNode) -> str:
-    """The words of a memory; of a generalisation without what it counts."""
-    text = memory.description or memory.name
-    counted = memory.node_type == GENERALISATION and text.endswith(")")
-    return text.rpartition(" (")[0] or text if counted else text
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _stands_for(members: Sequence[ConsciousnessNode]) -> int:
@@ -154,7 +129,9 @@ class Content(NamedTuple):
     end: datetime | None
 
 
-def aggregate(cluster: Cluster, members: Sequence[ConsciousnessNode], told: Told, names: Sequence[str]) -> Content:
+def aggregate(
+    cluster: Cluster, members: Sequence[ConsciousnessNode], told: GeneralText, names: Sequence[str]
+) -> Content:
     """Energy, confidence and emotions are means; `result` and `rule` are those in which the members agree."""
     ends = [member.invalid_at for member in members]
     own = all(member.source in _OWN_SOURCES for member in members)  # what a tool or a file said sets no rule
@@ -178,11 +155,11 @@ def aggregate(cluster: Cluster, members: Sequence[ConsciousnessNode], told: Told
     return Content(fields, min(member.valid_at for member in members), end)
 
 
-def new_commands(cluster: Cluster, content: Content, place: Place) -> list[Command]:
-    """The commands that store a new generalisation with its links."""
+def new_commands(cluster: Cluster, content: Content, fields: Mapping[str, Any]) -> list[Command]:
+    """The commands that store a new generalisation with its links. `fields`: of its graph, and its source."""
     whole = generalisation_id(cluster)
     made = Remember(
-        **place.fields(),
+        **fields,
         **without_nulls(content.fields),
         id=whole,
         command_id=whole,
@@ -193,44 +170,33 @@ def new_commands(cluster: Cluster, content: Content, place: Place) -> list[Comma
     )
     mentioned = [node for node in cluster.nodes if not node.startswith("#")][:MOST_MENTIONED]
     links = [(GENERALISES, member) for member in cluster.members] + [(MENTIONS, node) for node in mentioned]
-    return [made, *(_link(_End(whole, kind, target), content, place) for kind, target in links)]
+    return [made, *(_link(whole, kind, target, content, **fields) for kind, target in links)]
 
 
 def grown_commands(
-    cluster: Cluster, content: Content, standing: Standing, place: Place, *, now: Instant
+    cluster: Cluster, content: Content, standing: StoredGeneralisation, fields: Mapping[str, Any], *, now: Instant
 ) -> list[Command]:
     """The commands that give a generalisation the members of a cluster: its new links, then its new words."""
-    joined = [member for member in cluster.members if member not in standing.members]
-    links = [_link(_End(standing.id, GENERALISES, member), content, place) for member in joined]
-    named = {
-        "id": standing.id,
-        "command_id": f"{standing.id}:{member_set(cluster.members)}",
-        "expected_version": standing.version,
-    }
-    if standing.ended or to_instant(content.start) > now:
+    joined = [member for member in cluster.members if member not in standing.linked]
+    links = [_link(standing.id, GENERALISES, member, content, **fields) for member in joined]
+    named: dict[str, Any] = {"id": standing.id, "expected_version": standing.version}
+    named["command_id"] = f"{standing.id}:{member_set(cluster.members)}"
+    if standing.invalid_at <= now or to_instant(content.start) > now:
         times = {} if content.end is None else {"invalid_at": content.end}
-        return [*links, Correct(**place.fields(), **content.fields, **named, **{"invalid_at": None, **times})]
-    return [*links, Supersede(**place.fields(), **content.fields, **named)]
+        return [*links, Correct(**fields, **content.fields, **named, **{"invalid_at": None, **times})]
+    return [*links, Supersede(**fields, **content.fields, **named)]
 
 
-class _End(NamedTuple):
-    """A link of a generalisation: its type and the memory at its other end."""
-
-    generalisation: str
-    kind: str
-    target: str
-
-
-def _link(end: _End, content: Content, place: Place) -> Relate:
+def _link(whole: str, kind: str, target: str, content: Content, **fields: Any) -> Relate:
     felt = {name: content.fields[name] for name in ("energy", "confidence", "emotion_vector")}
     return Relate(
-        **place.fields(),
+        **fields,
         **felt,
-        command_id=f"{end.generalisation}:{end.kind}:{member_set([end.target])}",
-        source_id=end.generalisation,
-        target_id=end.target,
-        relation_type=end.kind,
-        goal=GOAL,
+        command_id=f"{whole}:{kind}:{member_set([target])}",
+        source_id=whole,
+        target_id=target,
+        relation_type=kind,
+        goal="generalise",
         mindstate="upkeep",
         valid_at=content.start,
         invalid_at=content.end,
@@ -267,20 +233,6 @@ class Item(NamedTuple):
     known: Instant = 0
 
 
-class Made(NamedTuple):
-    """A generalisation that was made before. `left`: memories that were its members once.
-
-    `live`: it holds. One that was undone or retracted is not made again. `known`: since when it is stored as it
-    is. What was there before is no member for a reason, so that only newer memories let it grow.
-    """
-
-    id: str
-    members: frozenset[str]
-    live: bool = True
-    left: frozenset[str] = frozenset()
-    known: Instant = -1
-
-
 class Holders(NamedTuple):
     """How many memories of the graph have each node, and how many memories there are."""
 
@@ -310,7 +262,9 @@ class Cluster(NamedTuple):
     grows: str | None = None
 
 
-def find_clusters(items: Collection[Item], made: Collection[Made], holders: Holders) -> list[Cluster]:
+def find_clusters(
+    items: Collection[Item], made: Collection[StoredGeneralisation], holders: Holders
+) -> list[Cluster]:
     """The clusters of a window: those that grow, then new ones, by shared nodes and then by meaning and time.
 
     The members of a new cluster are of no other, and of no live generalisation. One that shares half of its
@@ -322,14 +276,11 @@ def find_clusters(items: Collection[Item], made: Collection[Made], holders: Hold
         window = _Window(sorted(alike, key=lambda item: item.id), holders)
         found += window.grow(made)
         new = (*window.by_nodes(), *window.by_meaning())
-        found += [cluster for cluster in new if not _was_made(cluster, made)]
+        for cluster in new:
+            members = set(cluster.members)
+            if not any(2 * len(members & (each.visible | each.left)) >= len(members) for each in made):
+                found.append(cluster)
     return found
-
-
-def _was_made(cluster: Cluster, made: Iterable[Made]) -> bool:
-    """Whether at least half of the members are, or were, those of one generalisation."""
-    members = set(cluster.members)
-    return any(2 * len(members & (each.members | each.left)) >= len(members) for each in made)
 
 
 def medoid(vectors: Sequence[Sequence[float] | None], nodes: Sequence[Collection[str]]) -> int:
@@ -373,17 +324,18 @@ class _Window:
             in_time = np.abs(times[:, None] - times[None, :]) <= NEAR_IN_TIME
             self.near[np.ix_(places, places)] = (_similarities(vectors) >= NEAR) & in_time
 
-    def grow(self, made: Iterable[Made]) -> Iterator[Cluster]:
+    def grow(self, made: Iterable[StoredGeneralisation]) -> Iterator[Cluster]:
         """The live generalisations that more memories belong to now; what is their members is free no longer."""
         places = {item.id: place for place, item in enumerate(self.items)}
         live = [each for each in made if each.live]
         for each in live:
-            self.free.difference_update(places[member] for member in each.members if member in places)
+            self.free.difference_update(places[member] for member in each.visible if member in places)
         for each in sorted(live, key=lambda each: each.id):
-            known = [places[member] for member in sorted(each.members) if member in places]
-            if len(known) < FEWEST or len(known) < len(each.members):
+            known = [places[member] for member in sorted(each.visible) if member in places]
+            if len(known) < FEWEST or len(known) < len(each.visible):
                 continue
-            newer = {place for place in self.free if self.items[place].known > each.known}
+            # What was there before is no member for a reason: only newer memories let it grow.
+            newer = {place for place in self.free if self.items[place].known > each.created_at}
             held_apart = {place for place in newer if self.items[place].id in each.left}
             joined = self._absorb(known, newer - held_apart)
             self.free.difference_update(joined)
@@ -527,9 +479,5 @@ def find_fault(answer: Generalised, texts: Sequence[str]) -> str | None:
 
 def _names(text: str) -> list[str]:
     """The words that may be names: those with a capital letter, and numbers; no stop words."""
-    found = (match[0] for match in _NAME.finditer(text))
-    return [word for word in found if (word[0].isdigit() or word[0].isupper()) and not _is_stop_word(word)]
-
-
-def _is_stop_word(word: str) -> bool:
-    return all(part in stop_words() for part in words(word))
+    capital = [word for word in map(itemgetter(0), _NAME.finditer(text)) if word[0].isdigit() or word[0].isupper()]
+    return [word for word in capital if not stop_words().issuperset(words(word))]
