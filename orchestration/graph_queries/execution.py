@@ -20,6 +20,7 @@ from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
+from substrate.columns.reading import GraphMoved
 from substrate.connection.errors import GraphMissing
 from substrate.connection.kept import GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
@@ -28,7 +29,7 @@ from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import waking
 from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
-from substrate.store.neighbours import EVERY, NearLink, Neighbourhood, Neighbours, find_nearest
+from substrate.store.neighbours import NearLink, Neighbours, find_nearest
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
 
@@ -218,12 +219,10 @@ async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, An
 
 AHEAD = 6
 """This many memories between are looked at together for a second link: the strongest may be hubs."""
-SPARE = 2
-"""Where only few links of a memory are read, so many more than are followed: some lead to hubs, or back."""
 
 
 class SearchRows(NamedTuple):
-    """What one search found: its parameters, and its rows, as those of `THIN`."""
+    """What one search found: its parameters, and its rows, as those of `search.THIN`."""
 
     values: Mapping[str, Any]
     rows: Sequence[Row]
@@ -253,13 +252,11 @@ async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[li
     for place, search in enumerate(searches):
         groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
     steps = [Steps() for _ in searches]
-    read: dict[RecordName, Row] = {}
     for places in groups.values():
-        neighbours = Neighbours(target, searches[places[0]].values)
-        for place, taken in zip(places, await _walk(neighbours, [searches[each] for each in places]), strict=True):
-            steps[place] = taken
-        read |= neighbours.rows
-    return await _rows(target, searches, steps, read=read)
+        taken = await _walk(target, [searches[place] for place in places])
+        for place, step in zip(places, taken, strict=True):
+            steps[place] = step
+    return await _rows(target, searches, steps)
 
 
 async def _rows(
@@ -267,15 +264,14 @@ async def _rows(
     searches: Sequence[SearchRows],
     steps: Sequence[Steps],
     *,
-    read: Mapping[RecordName, Row],
     is_shown: Callable[[Record], bool] | None = None,
 ) -> list[list[Row]]:
-    """The rows of each search, then those of its steps. `read`: rows of links. `is_shown`: only some memories."""
+    """The rows of each search, then those of its steps. `is_shown`: only some memories."""
     names = [search.names() for search in searches]
     near = list(chain.from_iterable(chain.from_iterable(steps)))
     wanted = chain(*names, (each.other for each in near))
     ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target.graph, wanted, ends, read=read, keep=not target.is_large)
+    memories, links = await read_both(target.graph, wanted, ends)
     shown = memories
     if is_shown is not None:
         shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
@@ -296,14 +292,24 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
     Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
     """
     values = searches[0].values
-    neighbours = Neighbours(target, values, texts=EVERY)
     ids = [name for search in searches for name in search.ids("expanded")]
-    if ids:
-        await neighbours.read(ids, values["first_hop"])
-    steps = []
-    for search in searches:
-        near = map(neighbours.holding, dict.fromkeys(search.ids("expanded")))
-        steps.append(Steps([link for links in near for link in links[: search.values["first_hop"]]]))
+    most = values["first_hop"]
+
+    async def choose(neighbours: Neighbours) -> list[Steps]:
+        if ids:
+            await neighbours.read(ids, most)
+        return [
+            Steps(
+                [
+                    neighbours.near_link(number, name)
+                    for name in dict.fromkeys(search.ids("expanded"))
+                    for number in neighbours.holding(name)[:most]
+                ]
+            )
+            for search in searches
+        ]
+
+    steps = await _undisturbed(target, values, choose, followed=False)
 
     def is_shown(memory: Record) -> bool:
         row, states = memory.row, values["beside_states"]
@@ -313,11 +319,14 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
             and (not states or row[NODE_PLACE["resolution_state"]] in states)
         )
 
-    return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
+    return await _rows(target, searches, steps, is_shown=is_shown)
 
 
 def _step_rows(
-    hop: int, steps: Iterable[NearLink], memories: Mapping[RecordName, Record], links: Mapping[RecordName, Record]
+    hop: int,
+    steps: Iterable[NearLink],
+    memories: Mapping[RecordName, Record],
+    links: Mapping[RecordName, Record],
 ) -> Iterator[FoundRow]:
     for near in steps:
         link, memory = links.get(near.link), memories.get(near.other)
@@ -325,21 +334,38 @@ def _step_rows(
             yield FoundRow((hop, None, near.source, near.target), link, memory)
 
 
-async def _walk(neighbours: Neighbours, searches: Sequence[SearchRows]) -> list[Steps]:
+async def _undisturbed(
+    target: GraphTarget,
+    values: Mapping[str, Any],
+    choose: Callable[[Neighbours], Awaitable[list[Steps]]],
+    *,
+    followed: bool = True,
+) -> list[Steps]:
+    """What is chosen; where the graph is written to meanwhile, from what is read for this question alone."""
+    try:
+        return await choose(Neighbours(target, values, followed=followed))
+    except GraphMoved:
+        return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
+
+
+async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Steps]:
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
-    most = max(search.values["second_starts"] for search in searches)
     ids: list[str] = []
     for search in searches:
         ids += [*search.ids("expanded"), *search.ids("far")]
     if not ids:
         return [Steps() for _ in searches]
-    around = await neighbours.read(ids, first, max(first, most + SPARE))
-    between = _Between(neighbours, around)
-    for search in searches:
-        between.begin_at(search)
-    await between.choose()
-    return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
+
+    async def choose(neighbours: Neighbours) -> list[Steps]:
+        await neighbours.read(ids, first)
+        between = _Between(neighbours)
+        for search in searches:
+            between.begin_at(search)
+        await between.choose()
+        return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
+
+    return await _undisturbed(target, searches[0].values, choose)
 
 
 def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
@@ -347,8 +373,7 @@ def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
     most = search.values["first_hop"]
     steps: list[NearLink] = []
     for name, times in Counter(search.ids("expanded")).items():
-        links = neighbours.holding(name)
-        taken = links[:most] if times == 1 else [near for near in links for _ in range(times)][:most]
+        taken = [neighbours.near_link(number, name) for number in neighbours.holding(name)[: -(-most // times)]]
         steps += {near.link: near for near in taken}.values()
     return steps
 
@@ -356,73 +381,51 @@ def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
 class _Between:
     """The memories between the first starts and what is two links away: no hub, the most strongly linked."""
 
-    def __init__(self, neighbours: Neighbours, around: Mapping[str, Neighbourhood]) -> None:
-        self._neighbours, self._around = neighbours, around
+    def __init__(self, neighbours: Neighbours) -> None:
+        self._neighbours = neighbours
+        self._known: set[str] = set()
         self._wanted: dict[tuple[str, int], int] = {}
-        self._onward = 0
 
     def begin_at(self, search: SearchRows) -> None:
         """Look for what is two links away from the first starts of a search."""
-        self._onward = max(self._onward, search.values["second_hop"])
         for name, times in Counter(search.ids("far")).items():
-            if not self._around[name].is_hub:
+            if not self._neighbours.is_hub(name):
                 most = search.values["second_starts"]
                 self._wanted[name, times] = max(most, self._wanted.get((name, times), 0))
 
     async def choose(self) -> None:
-        """Read the neighbourhoods of memories between until it is known which are chosen, and their links."""
-        while True:
-            unknown = dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted))
-            if unknown:
-                await self._neighbours.read(list(unknown), 0, self._onward + 1)
-                continue
-            cut = dict.fromkeys(each for wanted in self._wanted for each in self._cut(*wanted))
-            if not cut:
-                return
-            await self._neighbours.read_whole(list(cut))
-
-    def _cut(self, name: str, times: int) -> Iterator[str]:
-        """Of which memories more links have to be read: of the start, or of those between."""
-        most = self._wanted[name, times]
-        chosen = self._chosen(name, times, most)
-        if self._around[name].is_cut and len(chosen) < most:
-            yield name
-        for other in dict.fromkeys(chosen):
-            if self._around[other].is_cut and len(self._onward_from(other, name)) < self._onward:
-                yield other
-
-    def _onward_from(self, between: str, start: str) -> list[NearLink]:
-        """The links of a memory between that do not lead back."""
-        return [near for near in self._neighbours.holding(between) if near.other.id != start]
+        """Read the links of memories between until it is known which are chosen."""
+        while unknown := dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted)):
+            await self._neighbours.read(unknown, 0)
+            self._known.update(unknown)
 
     def _unknown(self, name: str, times: int) -> list[str]:
         """The next memories between of which it must be known whether they are hubs."""
         most, found = self._wanted[name, times], 0
         unknown: list[str] = []
-        for near in self._neighbours.holding(name):
-            other = self._around.get(near.other.id)
-            if other is None:
-                unknown.append(near.other.id)
-            elif not other.is_hub and not unknown:
+        for number in self._neighbours.holding(name):
+            other = self._neighbours.columns.other(number)
+            if other not in self._known:
+                unknown.append(other)
+            elif not self._neighbours.is_hub(other) and not unknown:
                 found += times
             if found >= most or len(unknown) >= AHEAD:
                 break
         return unknown
 
-    def _chosen(self, name: str, times: int, most: int) -> list[str]:
-        """The ids of the memories between: those of the strongest `most` links."""
-        links = (near for near in self._neighbours.holding(name) for _ in range(times))
-        uncrowded = (near.other.id for near in links if not self._around[near.other.id].is_hub)
-        return list(islice(uncrowded, most))
-
     def steps(self, search: SearchRows) -> list[NearLink]:
-        """The second links of a search."""
+        """The second links of a search, from the ends of the strongest first links; none leads back."""
         most, onward = search.values["second_starts"], search.values["second_hop"]
+        columns, holding = self._neighbours.columns, self._neighbours.holding
         steps: list[NearLink] = []
         for name, times in Counter(search.ids("far")).items():
-            if not self._around[name].is_hub:
-                for other in dict.fromkeys(self._chosen(name, times, most)):
-                    steps += self._onward_from(other, name)[:onward]
+            if self._neighbours.is_hub(name):
+                continue
+            others = (columns.other(number) for number in holding(name) for _ in range(times))
+            between = islice((other for other in others if not self._neighbours.is_hub(other)), most)
+            for other in dict.fromkeys(between):
+                back = (number for number in holding(other) if columns.other(number) != name)
+                steps += [self._neighbours.near_link(number, other) for number in islice(back, onward)]
         return steps
 
 

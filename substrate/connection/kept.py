@@ -42,10 +42,12 @@ type Era = tuple[int, int]
 DEFAULT_BYTES: Final = 64 << 20
 MOST_ERAS: Final = 10_000
 """The eras of this many graphs are known; before there are more, all records are dropped."""
-_KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
-"""What a record takes beside its texts, with what is usually computed from it."""
-_BYTES_OF_CHARACTER: Final = 4
-"""Texts stand in the row, in a model, in JSON, and as stems."""
+_ROW_BYTES: Final = {"memory": 1_200, "link": 1_000}
+"""What the row of a record takes, with its texts."""
+_USED_BYTES: Final = {"memory": 7_800, "link": 5_000}
+"""What is usually computed from a record that an answer found."""
+_BYTES_OF_CHARACTER: Final = 3
+"""Texts stand in a model, in JSON, and as stems, too."""
 
 
 class Record:
@@ -53,16 +55,17 @@ class Record:
 
     `derived` is for pure code: what it computed from the row alone, by a name of its own. A record may be dropped
     and read again at any time, so whatever is missing there is computed again. What was computed is shared by all
-    answers of the process: it must not be changed afterwards. `bytes` and `asked` are for the cache: what it
-    takes, and whether it was asked for since it was last passed over.
+    answers of the process: it must not be changed afterwards. `bytes`, `asked` and `is_used` are for the
+    cache: what it takes, whether it was asked for since it was last passed over, and whether what was computed is
+    counted.
     """
 
-    __slots__ = ("_parts", "asked", "bytes", "derived", "row")
+    __slots__ = ("_parts", "asked", "bytes", "derived", "is_used", "row")
 
     def __init__(self, row: Sequence[Any]) -> None:
         self.row = row
         self.derived: dict[str, Any] = {}
-        self.bytes, self.asked = 0, False
+        self.bytes, self.asked, self.is_used = 0, False, False
         self._parts: dict[tuple[int, int], dict[str, Any]] | None = None
 
     def derived_of(self, start: int, end: int) -> dict[str, Any]:
@@ -120,15 +123,6 @@ class RecordCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether another record would take the place of one that is kept."""
-        return self.bytes + _KEPT_BYTES["memory"] > self.most_bytes
-
-    def has_room_for(self, memories: int) -> bool:
-        """Whether this many memories could be kept, if there were nothing else."""
-        return memories * _KEPT_BYTES["memory"] <= self.most_bytes
-
     def enter(self, graph: str, era: Era) -> None:
         """Drop what is kept of the graph from another era than this one, in which a question finds it."""
         known = self._eras.get(graph)
@@ -155,6 +149,8 @@ class RecordCache:
             else:
                 record.asked = True
                 found[name] = record
+                if record.derived and not record.is_used:
+                    self._count_used(name, record)
         self.hits += len(found)
         self.misses += missing
         return found
@@ -172,12 +168,6 @@ class RecordCache:
         self._keep(*key, record)
         return record
 
-    def keep(self, graph: str, kind: Kind, record: Record) -> None:
-        """Keep a record that was read without being kept."""
-        name = name_of(kind, record.row)
-        if (graph, name) not in self._kept:
-            self._keep(graph, name, record)
-
     def forget(self, graph: str | None = None) -> None:
         """Drop all records, or those of a graph."""
         if graph is None:
@@ -190,8 +180,7 @@ class RecordCache:
 
     def _keep(self, graph: str, name: RecordName, record: Record) -> None:
         key = (graph, name)
-        texts = filter(None, _LONG_TEXTS[name.kind](record.row))
-        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
+        record.bytes, record.is_used = _ROW_BYTES[name.kind], False
         former = self._kept.pop(key, None)
         if former is not None:
             self.bytes -= former.bytes
@@ -199,6 +188,17 @@ class RecordCache:
             return
         self._kept[key] = record
         self.bytes += record.bytes
+        self._make_room()
+
+    def _count_used(self, name: RecordName, record: Record) -> None:
+        """Count what was computed from a record since it was kept."""
+        texts = filter(None, _LONG_TEXTS[name.kind](record.row))
+        more = _USED_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
+        record.is_used = True
+        record.bytes += more
+        self.bytes += more
+
+    def _make_room(self) -> None:
         while self.bytes > self.most_bytes:
             key, first = self._kept.popitem(last=False)
             if first.asked:
@@ -225,10 +225,6 @@ class GraphRecords(NamedTuple):
     def link(self, row: Sequence[Any]) -> Record:
         """The record of a row in the order of `LINK_COLUMNS`."""
         return self.cache.take(self.graph, "link", row)
-
-    def keep(self, kind: Kind, record: Record) -> None:
-        """Keep a record of the graph that was read without being kept."""
-        self.cache.keep(self.graph, kind, record)
 
 
 READ_BYTES: Final = 32 << 20

@@ -119,12 +119,11 @@ async def test_a_warm_service_answers_as_a_cold_one_after_another_has_written(
     await harbour(deps, fresh_citizen)
     before = await answer(deps, fresh_citizen)
     assert await answer(deps, fresh_citizen) == before
-    hits = deps.connection.records.hits + deps.connection.kept.hits
+    assert deps.connection.records.hits + deps.connection.kept.hits > 0
     await change(other, fresh_citizen)
     after = await answer(deps, fresh_citizen)
     assert after == await answer_of_nobody(deps, fresh_citizen)
     assert after != before
-    assert deps.connection.records.hits + deps.connection.kept.hits > hits > 0
 
 
 async def add_between(deps: Deps, citizen: str) -> None:
@@ -217,19 +216,12 @@ async def test_an_unchanged_graph_is_hardly_read_again(deps: Deps, fresh_citizen
     }
 
 
-async def test_a_link_that_is_followed_needs_no_query_of_its_own(
-    deps: Deps, other: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+async def test_links_are_read_once_though_the_process_itself_writes_between(
+    deps: Deps, fresh_citizen: str
 ) -> None:
     await harbour(deps, fresh_citizen)
-    names: list[str] = []
-    run = other.connection._run
-
-    async def noted(name: str, *sent: Any) -> Any:
-        names.append(name)
-        return await run(name, *sent)
-
-    monkeypatch.setattr(other.connection, "_run", noted)
-    found = await answer(other, fresh_citizen)
-    assert found["levels"]["n1_personal"]["relationships"]
-    assert "links_around" in names
-    assert "found_links" not in names
+    await answer(deps, fresh_citizen)
+    await tell(deps, remember(fresh_citizen, "gull", description="A gull"), at=NOW + 500)
+    sent = await sent_by(deps, fresh_citizen)
+    assert "situation" in sent
+    assert sent.isdisjoint({"links_around", "memories_around", "found_links"})

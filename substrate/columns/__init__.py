@@ -1,0 +1,1 @@
+"""What a process holds of the present of its graphs, in columns."""
