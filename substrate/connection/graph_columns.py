@@ -64,7 +64,8 @@ class LinkRow(NamedTuple):
 
 
 class GraphColumns:
-    """`state`: in which all of it was read; None where that is for one question alone."""
+    """`state`: in which all of it was read; None where that is for one question alone. `crowds`: the strongest links
+    of a memory that has more than are read, and at which moment they last."""
 
     def __init__(self, state: GraphState | None = None) -> None:
         self.state = state
@@ -89,7 +90,7 @@ class GraphColumns:
         self._type_names: list[str] = []
         self._link_ids: dict[int, str] = {}
         self._row_bytes = 0
-        self._crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
+        self.crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
 
     @property
     def is_held(self) -> bool:
@@ -173,15 +174,6 @@ class GraphColumns:
         self._row_bytes += ROW_BYTES + len(packed)
         return packed
 
-    def hold_crowd(self, name: str, wanted: Wanted, at: Instant, numbers: range) -> None:
-        """Hold the strongest links of a memory that has more than are read; they last at this moment."""
-        self._crowds[name, wanted] = at, numbers
-
-    def crowd(self, name: str, wanted: Wanted, now: Instant) -> range | None:
-        """The strongest links of such a memory that last now; None where they were not read."""
-        at, numbers = self._crowds.get((name, wanted), (now + 1, None))
-        return numbers if at <= now else None
-
     def forget(self, names: Collection[str]) -> None:
         """Hold nothing more of these memories and of their links."""
         for slot in [self._slots[name] for name in names if name in self._slots]:
@@ -189,7 +181,7 @@ class GraphColumns:
             self._degree[slot] = self._count[slot] = UNKNOWN
             self._keys[slot] = self._rows[slot] = None
         if names:
-            self._crowds.clear()
+            self.crowds.clear()
 
     # --- what is known --------------------------------------------------------------------------------------
 
