@@ -21,7 +21,7 @@ from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept import GraphRecords, Record, RecordName
+from substrate.connection.kept import FoundRow, GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
@@ -30,7 +30,7 @@ from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
 from substrate.store.neighbours import NearLink, Neighbours, find_nearest, undisturbed
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
+from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, count_starts
 
 GRACE_SECONDS = 0.25
 

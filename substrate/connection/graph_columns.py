@@ -64,8 +64,10 @@ class LinkRow(NamedTuple):
 
 
 class GraphColumns:
-    """`state`: in which all of it was read; None where that is for one question alone. `crowds`: the strongest links
-    of a memory that has more than are read, and at which moment they last."""
+    """`state`: in which all of it was read; None where that is for one question alone.
+
+    `crowds`: the strongest links of a memory that has more than are read, and at which moment they last.
+    """
 
     def __init__(self, state: GraphState | None = None) -> None:
         self.state = state

@@ -71,6 +71,22 @@ class Record:
         return self._parts.setdefault((start, end), {})
 
 
+class FoundRow(list[Any]):
+    """A row of a search with the records that it was made of; `link` is None in a row of a start. `first`: what
+    stands before the columns of the link."""
+
+    __slots__ = ("link", "memory")
+
+    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
+        super().__init__(first)
+        self.extend(_NO_LINK if link is None else link.row)
+        self.extend(memory.row)
+        self.link, self.memory = link, memory
+
+
+_NO_LINK: Final = (None,) * len(LINK_COLUMNS)
+
+
 class _Places(NamedTuple):
     id: int
     version: int
