@@ -1,9 +1,11 @@
 // The queries of `substrate.store.column_reading`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
-// columns_last
+// columns_next
 MATCH (s:ConsciousnessNode)
-RETURN max(id(s));
+WHERE id(s) >= $first
+RETURN id(s)
+LIMIT 1;
 
 // columns_page
 <SEEN>
