@@ -88,7 +88,8 @@ class Neighbours:
         if unknown:
             take(columns, await self._graph.read(MEMORIES, ids=unknown))
             columns.hold_gone(unknown)
-        await self._read_passing({columns.other(number) for name in names for number in columns.links(name)})
+        if self._wanted.passing is not None:
+            await self._read_passing({columns.other(number) for name in names for number in columns.links(name)})
         if wanted:
             crowds = [name for name in names if columns.degree(name) >= CROWD and name not in self._found]
             await together(*(self._read_crowd(name, wanted) for name in crowds))
