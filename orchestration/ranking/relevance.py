@@ -90,19 +90,36 @@ def count_stems(
 def count_each(
     texts: Sequence[ReadText], stems: Collection[str], language: str = DEFAULT_LANGUAGE
 ) -> dict[int, Mapping[str, int]]:
-    """The same of texts of which what was read is kept; those that were never searched are searched together."""
+    """The same of texts of which what was read is kept.
+
+    Most texts of a large graph are found by one question alone: the first question looks for its own stems, in
+    all of its texts together, and all stems are counted for the second one, and kept.
+    """
     counts: dict[int, Mapping[str, int]] = {}
     new: list[int] = []
+    begins = AskedLanguage.of(language).words.begins
     for place, text in enumerate(texts):
-        if not text.was_searched and text.text.isascii():
+        if text.was_searched and text.is_spaced and not begins:
+            counted = text.counts(language)
+            if not counted.keys().isdisjoint(stems):
+                counts[place] = {root: counted[root] for root in stems if root in counted}
+        elif not text.was_searched and text.text.isascii():
             text.was_searched = True
             new.append(place)
-        elif held := count_held(text, stems, language):
-            counts[place] = held
+        else:
+            text.was_searched = True
+            held = _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
+            if held:
+                counts[place] = held
     if new:
-        for nth, held in _count_together([texts[place].flat for place in new], stems, language).items():
-            counts[new[nth]] = held
+        for nth, found in _count_together([texts[place].flat for place in new], stems, language).items():
+            counts[new[nth]] = found
     return counts
+
+
+def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
+    """The same of one text."""
+    return count_each([text], stems, language).get(0, {})
 
 
 def _count_together(flat: Sequence[str], stems: Collection[str], language: str) -> dict[int, dict[str, int]]:
@@ -110,34 +127,19 @@ def _count_together(flat: Sequence[str], stems: Collection[str], language: str) 
     joined, ends = "".join(flat), list(accumulate(map(len, flat)))
     counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
     silent = stop_words(language)
-    roots: dict[str, str | None] = dict.fromkeys(silent)
+    roots: dict[str, str | None] = {}
     for beginning in _shared_beginnings(frozenset(stems)):
         start = joined.find(beginning)
         while start >= 0:
             end = joined.index(" ", start + 1)
             word = joined[start + 1 : end]
             if word not in roots:
-                roots[word] = _held_stem(word, stems, language)
+                roots[word] = None if word in silent else _held_stem(word, stems, language)
             if root := roots[word]:
                 held = counts[bisect_right(ends, start)]
                 held[root] = held.get(root, 0) + 1
             start = joined.find(beginning, end)
     return counts
-
-
-def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
-    """The same of one text of which what was read is kept.
-
-    Most texts of a large graph are found by one question alone: the first question looks for its own stems, and
-    all are counted for the second one, and kept.
-    """
-    if not text.was_searched or not text.is_spaced or AskedLanguage.of(language).words.begins:
-        text.was_searched = True
-        return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
-    counts = text.counts(language)
-    if counts.keys().isdisjoint(stems):
-        return {}
-    return {root: counts[root] for root in stems if root in counts}
 
 
 def _count_beginnings(text: str, beginnings: Sequence[str], stems: Collection[str], language: str) -> Counter[str]:
