@@ -27,7 +27,7 @@ from orchestration.ranking.changes import (
     Whose,
     find_changes,
 )
-from orchestration.ranking.consciousness_score import Score, places_of
+from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.texts import MemoryText, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
@@ -193,19 +193,23 @@ def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: b
     return _with_head(places, _rearranged(head, shares, LEAST_SHARE))
 
 
-def places_by_currency(comparison: Comparison, keys: Sequence[Key], question: Question) -> dict[Key, float]:
-    """The place of each of the keys, from 0; those that were not compared keep theirs.
+def order_scores(scores: Sequence[Score], comparison: Comparison, question: Question) -> Sequence[Score]:
+    """The scores, best first, as `order_by_currency` places those that were compared; the others stay in place.
 
-    Empty for a question that is broad, or seeks the latest or the earliest, because each has its own order; and
-    for one in the present tense that names a time, because it asks for what was then.
+    A question that is broad, or seeks the latest or the earliest, has its own order; one in the present tense that
+    names a time asks for what was then.
     """
     of_then = bool(question.periods) and question.tense is Tense.PRESENT
     if question.broad or question.seeking or of_then:
-        return {}
-    compared_keys = set(comparison.keys)
-    order = order_by_currency(comparison, question.tense, raising=question.own)
-    speaking = map(comparison.keys.__getitem__, order)
-    return places_of(next(speaking) if key in compared_keys else key for key in keys)
+        return scores
+    compared = set(comparison.keys)
+    places = [place for place, score in enumerate(scores) if score.key in compared]
+    order = list(scores)
+    for place, other in zip(
+        places, order_by_currency(comparison, question.tense, raising=question.own), strict=True
+    ):
+        order[place] = scores[places[other]]
+    return levelled(order, PART)
 
 
 def _with_head(places: Sequence[int], head: Sequence[int]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidate, Candidates, Key, ShownPassage
-from orchestration.ranking.texts import ReadText, flatten, told_by
+from orchestration.ranking.texts import MemoryText, ReadText, flatten
 from schemas.bounded_cache import cached_within
 from schemas.memory import GraphKey
 from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage
@@ -31,27 +31,28 @@ def lexical_text(memory: Candidate) -> str:
 
 
 def word_relevance(
-    memories: Mapping[Key, Candidate], lexicons: Mapping[GraphKey, Lexicon], names: Collection[str]
-) -> dict[Key, float]:
+    memories: Sequence[Candidate],
+    told: Sequence[MemoryText],
+    lexicons: Mapping[GraphKey, Lexicon],
+    names: Collection[str],
+) -> list[float]:
     """BM25 of each memory for the words of the question, at least 0; `names` count as no words of it."""
-    weights, language = {}, DEFAULT_LANGUAGE
-    for level, lexicon in lexicons.items():
-        language = lexicon.language
+    texts = [each.lexical for each in told]
+    flatten(texts)
+    lengths = [float(len(text.text)) for text in texts]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    scores = [0.0] * len(texts)
+    for graph, lexicon in lexicons.items():
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
-        weights[level] = word_weights(counted, lexicon.memories, language)
-    texts = {key: told_by(memory).lexical for key, memory in memories.items()}
-    lengths = [len(text.text) for text in texts.values()]
-    mean = float(sum(lengths)) / len(lengths) if lengths else 0.0
-    scores = dict.fromkeys(memories, 0.0)
-    flatten(texts.values())
-    for level, level_weights in weights.items():
-        own = [key for key in texts if key[0] == level] if level_weights else []
-        for place, counts in count_each([texts[key] for key in own], level_weights, language).items():
-            key = own[place]
+        weights = word_weights(counted, lexicon.memories, lexicon.language)
+        places = [place for place, memory in enumerate(memories) if memory.key[0] == graph] if weights else []
+        counts = count_each(list(map(texts.__getitem__, places)), weights, lexicon.language)
+        for nth, held in counts.items():
+            place = places[nth]
             # The length of a passage is what a long text was cut to: it says nothing of how much was said.
-            length = mean if memories[key].shown else float(len(texts[key].text))
-            scores[key] = okapi_bm25(counts, level_weights, length, mean)
+            length = mean if memories[place].shown else lengths[place]
+            scores[place] = okapi_bm25(held, weights, length, mean)
     return scores
 
 

@@ -20,7 +20,7 @@ from orchestration.ranking.currency import (
     Comparison,
     fold_duplicates,
     order_by_currency,
-    places_by_currency,
+    order_scores,
 )
 from schemas.memory import Level
 from substrate.language.text import stems
@@ -199,4 +199,5 @@ def test_a_question_that_names_a_time_does_not_prefer_what_came_later() -> None:
     keys = [key("then"), key("later")]
     comparison = Comparison(keys, [Change(0, 1, 0.9)])
     asked = read_question("What happened on 2 March 2025?", datetime(2025, 6, 1, tzinfo=UTC))
-    assert places_by_currency(comparison, keys, asked) == {}
+    scores = [Score(each, 0.5, 1.0, {}) for each in keys]
+    assert order_scores(scores, comparison, asked) == scores
