@@ -256,9 +256,10 @@ def _between(link: str, record: str) -> str:
         f"CALL {{ {told} MATCH {said_next} AND NOT j.id IN $ids {record} "
         f"WHERE {visible('m')} AND {fits('m')} AND NOT coalesce(m.resolution_state, '') IN $hidden "
         f"WITH e, m ORDER BY e.valid_at, e.id, m.version LIMIT {MAX_SAID_NEXT} RETURN e, m "
-        f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH $ids + collect(j.id) AS ids "
-        f"MATCH (s:ConsciousnessNode) WHERE s.id IN ids WITH s, ids MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
-        f"WHERE o.id IN ids AND {visible('e')} "
+        f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH collect(j) AS next "
+        "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH next, collect(s) AS own WITH next + own AS shown "
+        f"UNWIND shown AS s WITH DISTINCT s, shown MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
+        f"WHERE o IN shown AND {visible('e')} "
         f"RETURN e, null AS m ORDER BY e.energy * e.confidence DESC, e.id LIMIT {MAX_LINKS_BETWEEN} }}"
     )
 
