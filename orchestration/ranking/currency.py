@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from functools import partial
 from typing import Final, NamedTuple
 
-from orchestration.question.reading import ANSWERING, AskedKind, Question
+from orchestration.question.reading import ANSWERING, Question
 from orchestration.question.tense import Tense
-from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.changes import (
     LEAST_CHANGE,
     LEAST_SHARE,
@@ -31,7 +30,7 @@ from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.texts import MemoryText, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
-from substrate.language.text import stem, stems, word_language
+from substrate.language.text import stems, word_language
 
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""
@@ -83,55 +82,45 @@ class Comparison(NamedTuple):
 NO_COMPARISON: Final = Comparison()
 
 
-class _QuestionReading(NamedTuple):
-    """What is read of a question once: the kind of thing asked for, the stems of its words, its language.
-
-    `attribute`: the stems of all words for the attributes that it asks for.
-    """
-
-    kind: AskedKind | None
-    stems: frozenset[str]
-    language: str
-    attribute: frozenset[str]
-
-
 def compare_hits(order: Sequence[Score], candidates: Candidates, question: Question) -> Comparison:
     """The changes among the best of the candidates, which come best first."""
     memories = candidates.memories
     known_to = min(candidates.known_to, END_OF_TIME)
     language = word_language(question.text)
+    kind, asked = question.answer_kind, stems(question.text)
     attribute = frozenset[str]().union(*(words for _, words in question.alike))
-    read = _QuestionReading(question.answer_kind, stems(question.text), language, attribute)
     keys: list[Key] = []
     hits: list[ComparedHit] = []
+    giving: set[int] = set()
     for score in order:
         memory = memories[score.key]
         told = told_by(memory)
-        if told.speaks(known_to):
-            keys.append(score.key)
-            hits.append(_hit(score, memory, told, read))
-            if len(hits) >= MOST_READ:
-                break
-    giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
+        if not told.speaks(known_to):
+            continue
+        text, said = told.text, told.text.stems(language)
+        gives = kind is not None and text.gives(kind, asked)
+        if gives and told.by not in ANSWERING:
+            giving.add(len(hits))
+        keys.append(score.key)
+        hits.append(
+            ComparedHit(
+                told.began,
+                _voice(score.key, told),
+                score.total,
+                memory.likeness,
+                text,
+                text.voice,
+                said,
+                language,
+                gives,
+                memory.shown is not None,
+                not said.isdisjoint(attribute),
+            )
+        )
+        if len(hits) >= MOST_READ:
+            break
     of_now = question.tense is not Tense.EVENT and not question.wishes
     return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
-
-
-def _hit(score: Score, memory: Candidate, told: MemoryText, question: _QuestionReading) -> ComparedHit:
-    whose, text = _voice(score.key, told), told.text
-    said, voice = text.stems(question.language), text.voice
-    return ComparedHit(
-        told.began,
-        whose,
-        score.total,
-        memory.likeness,
-        said,
-        question.kind is not None and text.gives(question.kind, question.stems),
-        *voice._replace(other=stem(voice.other, question.language) if voice.other else ""),
-        memory.shown is not None,
-        not said.isdisjoint(question.attribute),
-        partial(text.roots, question.language),
-    )
 
 
 def fold_duplicates(

@@ -22,6 +22,7 @@ from orchestration.ranking.currency import (
     order_by_currency,
     order_scores,
 )
+from orchestration.ranking.texts import ReadText
 from schemas.memory import Level
 from substrate.language.text import stems
 from tests.builders import key, stored_row
@@ -30,7 +31,9 @@ ASKED = stems("Where do I live?")
 
 
 def hit(text: str, day: int, total: float, *, voice: str = "user", changes: int = 0) -> ComparedHit:
-    return ComparedHit(day * DAY, voice, total, total / 2, stems(text), True, changes)
+    read = ReadText(text)
+    spoken = read.voice._replace(verbs=changes, changes=0, own=True, unreal=False)
+    return ComparedHit(day * DAY, voice, total, total / 2, read, spoken, read.stems(), gives_kind=True)
 
 
 HOMES = (
