@@ -34,7 +34,6 @@ from orchestration.stream_completion import (
     add_versions,
     complete,
     finish,
-    keep_shown,
     known_scope,
     let_others_run,
     show,
@@ -231,7 +230,7 @@ async def _rank(asking: Asking[RetrievalIntention], question: Question) -> Ranke
 async def _complete_ranked(ranked: RankedCandidates, place: StreamPlace | None) -> Retrieved:
     """The stream of what was ranked; it is kept where it may be."""
     asking, candidates, activation = ranked.asking, ranked.candidates, ranked.activation
-    view, answers = asking.view, asking.deps.connection.answers
+    view = asking.view
     await let_others_run()
     asking.timer.end("activation")
     async with asking.deps.connection.questions.turn():
@@ -248,8 +247,6 @@ async def _complete_ranked(ranked: RankedCandidates, place: StreamPlace | None) 
             found=Recall(known_scope(view, candidates), hits, words, ranked.event_periods),
         )
         stream = await show(asking, ordered)
-        if answers.forgotten == ranked.forgotten:
-            keep_shown(stream, candidates, ranked.results)
         completed = await complete(asking, ordered, stream)
     if place is None:
         return Retrieved(completed.answer)

@@ -300,21 +300,6 @@ def known_scope(view: View, candidates: Candidates) -> Scope:
     return Scope(valid, Period(min(known.start, known_at), min(known.end, known_at + 1)))
 
 
-def keep_shown(stream: ConsciousnessStream, candidates: Candidates, results: Iterable[QueryResult]) -> None:
-    """Keep what is shown of large graphs: of these nothing was kept yet."""
-    targets = (result.request.target for result in results)
-    large = {target.key: target.graph.records for target in targets if target.is_large}
-    for level in stream.levels.values() if large else ():
-        shown = (*level.vector_results, *level.graph_results)
-        for key in dict.fromkeys((node.graph_key, node.node_id, node.version) for node in shown):
-            if key[0] in large:
-                large[key[0]].keep("memory", candidates.memories[key].record)
-        for link in level.relationships:
-            if link.graph_key in large:
-                key = (link.graph_key, link.link_id, link.version)
-                large[link.graph_key].keep("link", candidates.links[key].record)
-
-
 async def let_others_run() -> None:
     """Let other requests run: this process has one core, and a large answer holds it for long."""
     await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
@@ -21,16 +21,16 @@ from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept import GraphRecords, Record, RecordName
+from substrate.connection.kept import FoundRow, GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import waking
 from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
-from substrate.store.neighbours import EVERY, NearLink, Neighbourhood, Neighbours, find_nearest
+from substrate.store.neighbours import NearLink, Neighbours, find_nearest, undisturbed
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
+from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, count_starts
 
 GRACE_SECONDS = 0.25
 
@@ -216,14 +216,12 @@ async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, An
     return await target.graph.read(query, **values)
 
 
-AHEAD = 6
-"""This many memories between are looked at together for a second link: the strongest may be hubs."""
-SPARE = 2
-"""Where only few links of a memory are read, so many more than are followed: some lead to hubs, or back."""
+AHEAD = 3
+"""So many more memories between are read than a second link is followed from: the strongest may be hubs."""
 
 
 class SearchRows(NamedTuple):
-    """What one search found: its parameters, and its rows, as those of `THIN`."""
+    """What one search found: its parameters, and its rows, as those of `search.THIN`."""
 
     values: Mapping[str, Any]
     rows: Sequence[Row]
@@ -237,11 +235,8 @@ class SearchRows(NamedTuple):
         return [RecordName("memory", *row[THIN_NAME:]) for row in self.rows]
 
 
-class Steps(NamedTuple):
-    """The links that were followed from what a search found: one away from it, and two."""
-
-    first: Sequence[NearLink] = ()
-    second: Sequence[NearLink] = ()
+type Steps = list[tuple[int, NearLink]]
+"""The links that were followed from what a search found, and how many links away from it each leads."""
 
 
 async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
@@ -252,14 +247,10 @@ async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[li
     groups: dict[str, list[int]] = {}
     for place, search in enumerate(searches):
         groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
-    steps = [Steps() for _ in searches]
-    read: dict[RecordName, Row] = {}
+    steps: dict[int, Steps] = {}
     for places in groups.values():
-        neighbours = Neighbours(target, searches[places[0]].values)
-        for place, taken in zip(places, await _walk(neighbours, [searches[each] for each in places]), strict=True):
-            steps[place] = taken
-        read |= neighbours.rows
-    return await _rows(target, searches, steps, read=read)
+        steps |= zip(places, await _walk(target, [searches[place] for place in places]), strict=True)
+    return await _rows(target, searches, [steps[place] for place in range(len(searches))])
 
 
 async def _rows(
@@ -267,26 +258,24 @@ async def _rows(
     searches: Sequence[SearchRows],
     steps: Sequence[Steps],
     *,
-    read: Mapping[RecordName, Row],
     is_shown: Callable[[Record], bool] | None = None,
 ) -> list[list[Row]]:
-    """The rows of each search, then those of its steps. `read`: rows of links. `is_shown`: only some memories."""
+    """The rows of each search, then those of its steps. `is_shown`: only some memories."""
     names = [search.names() for search in searches]
-    near = list(chain.from_iterable(chain.from_iterable(steps)))
-    wanted = chain(*names, (each.other for each in near))
+    near = [link for _, link in chain.from_iterable(steps)]
     ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target.graph, wanted, ends, read=read, keep=not target.is_large)
-    shown = memories
-    if is_shown is not None:
-        shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
+    memories, links = await read_both(target, chain(*names, (each.other for each in near)), ends)
     found: list[list[Row]] = []
     for search, own, taken in zip(searches, names, steps, strict=True):
-        each_start = zip(search.rows, own, strict=True)
-        starts = (
-            FoundRow((0, row[SCORE], None, None), None, memories[n]) for row, n in each_start if n in memories
-        )
-        after = (*_step_rows(1, taken.first, shown, links), *_step_rows(2, taken.second, shown, links))
-        found.append([*starts, *after])
+        rows: list[Row] = []
+        for row, name in zip(search.rows, own, strict=True):
+            if name in memories:
+                rows.append(FoundRow((0, row[SCORE], None, None), None, memories[name]))
+        for hop, each in taken:
+            link, memory = links.get(each.link), memories.get(each.other)
+            if link is not None and memory is not None and (is_shown is None or is_shown(memory)):
+                rows.append(FoundRow((hop, None, each.source, each.target), link, memory))
+        found.append(rows)
     return found
 
 
@@ -296,14 +285,19 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
     Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
     """
     values = searches[0].values
-    neighbours = Neighbours(target, values, texts=EVERY)
     ids = [name for search in searches for name in search.ids("expanded")]
-    if ids:
-        await neighbours.read(ids, values["first_hop"])
-    steps = []
-    for search in searches:
-        near = map(neighbours.holding, dict.fromkeys(search.ids("expanded")))
-        steps.append(Steps([link for links in near for link in links[: search.values["first_hop"]]]))
+    most = values["first_hop"]
+
+    async def choose(neighbours: Neighbours) -> list[Steps]:
+        if ids:
+            await neighbours.read(ids, most)
+        steps: list[Steps] = []
+        for search in searches:
+            names = dict.fromkeys(search.ids("expanded"))
+            steps.append([(1, near) for name in names for near in neighbours.strongest(name, most)])
+        return steps
+
+    steps = await undisturbed(target, values, choose, followed=False)
 
     def is_shown(memory: Record) -> bool:
         row, states = memory.row, values["beside_states"]
@@ -313,117 +307,49 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
             and (not states or row[NODE_PLACE["resolution_state"]] in states)
         )
 
-    return await _rows(target, searches, steps, read=neighbours.rows, is_shown=is_shown)
+    return await _rows(target, searches, steps, is_shown=is_shown)
 
 
-def _step_rows(
-    hop: int, steps: Iterable[NearLink], memories: Mapping[RecordName, Record], links: Mapping[RecordName, Record]
-) -> Iterator[FoundRow]:
-    for near in steps:
-        link, memory = links.get(near.link), memories.get(near.other)
-        if link is not None and memory is not None:
-            yield FoundRow((hop, None, near.source, near.target), link, memory)
-
-
-async def _walk(neighbours: Neighbours, searches: Sequence[SearchRows]) -> list[Steps]:
+async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Steps]:
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
-    most = max(search.values["second_starts"] for search in searches)
     ids: list[str] = []
     for search in searches:
         ids += [*search.ids("expanded"), *search.ids("far")]
     if not ids:
-        return [Steps() for _ in searches]
-    around = await neighbours.read(ids, first, max(first, most + SPARE))
-    between = _Between(neighbours, around)
-    for search in searches:
-        between.begin_at(search)
-    await between.choose()
-    return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
+        return [[] for _ in searches]
 
-
-def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
-    """The strongest links of each start. A start that was found twice counts each link twice, up to the limit."""
-    most = search.values["first_hop"]
-    steps: list[NearLink] = []
-    for name, times in Counter(search.ids("expanded")).items():
-        links = neighbours.holding(name)
-        taken = links[:most] if times == 1 else [near for near in links for _ in range(times)][:most]
-        steps += {near.link: near for near in taken}.values()
-    return steps
-
-
-class _Between:
-    """The memories between the first starts and what is two links away: no hub, the most strongly linked."""
-
-    def __init__(self, neighbours: Neighbours, around: Mapping[str, Neighbourhood]) -> None:
-        self._neighbours, self._around = neighbours, around
-        self._wanted: dict[tuple[str, int], int] = {}
-        self._onward = 0
-
-    def begin_at(self, search: SearchRows) -> None:
-        """Look for what is two links away from the first starts of a search."""
-        self._onward = max(self._onward, search.values["second_hop"])
-        for name, times in Counter(search.ids("far")).items():
-            if not self._around[name].is_hub:
-                most = search.values["second_starts"]
-                self._wanted[name, times] = max(most, self._wanted.get((name, times), 0))
-
-    async def choose(self) -> None:
-        """Read the neighbourhoods of memories between until it is known which are chosen, and their links."""
+    async def choose(neighbours: Neighbours) -> list[Steps]:
+        await neighbours.read(ids, first)
         while True:
-            unknown = dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted))
-            if unknown:
-                await self._neighbours.read(list(unknown), 0, self._onward + 1)
-                continue
-            cut = dict.fromkeys(each for wanted in self._wanted for each in self._cut(*wanted))
-            if not cut:
-                return
-            await self._neighbours.read_whole(list(cut))
+            unknown: set[str] = set()
+            for search in searches:
+                for name in search.ids("far"):
+                    unknown.update(neighbours.uncrowded(name, search.values["second_starts"] + AHEAD))
+            unknown -= neighbours.known
+            if not unknown:
+                return [_steps_of(search, neighbours) for search in searches]
+            await neighbours.read(unknown, 0)
 
-    def _cut(self, name: str, times: int) -> Iterator[str]:
-        """Of which memories more links have to be read: of the start, or of those between."""
-        most = self._wanted[name, times]
-        chosen = self._chosen(name, times, most)
-        if self._around[name].is_cut and len(chosen) < most:
-            yield name
-        for other in dict.fromkeys(chosen):
-            if self._around[other].is_cut and len(self._onward_from(other, name)) < self._onward:
-                yield other
+    return await undisturbed(target, searches[0].values, choose)
 
-    def _onward_from(self, between: str, start: str) -> list[NearLink]:
-        """The links of a memory between that do not lead back."""
-        return [near for near in self._neighbours.holding(between) if near.other.id != start]
 
-    def _unknown(self, name: str, times: int) -> list[str]:
-        """The next memories between of which it must be known whether they are hubs."""
-        most, found = self._wanted[name, times], 0
-        unknown: list[str] = []
-        for near in self._neighbours.holding(name):
-            other = self._around.get(near.other.id)
-            if other is None:
-                unknown.append(near.other.id)
-            elif not other.is_hub and not unknown:
-                found += times
-            if found >= most or len(unknown) >= AHEAD:
-                break
-        return unknown
+def _steps_of(search: SearchRows, neighbours: Neighbours) -> Steps:
+    """The strongest links of each start, and of what these lead to; none leads back, and none through a hub.
 
-    def _chosen(self, name: str, times: int, most: int) -> list[str]:
-        """The ids of the memories between: those of the strongest `most` links."""
-        links = (near for near in self._neighbours.holding(name) for _ in range(times))
-        uncrowded = (near.other.id for near in links if not self._around[near.other.id].is_hub)
-        return list(islice(uncrowded, most))
-
-    def steps(self, search: SearchRows) -> list[NearLink]:
-        """The second links of a search."""
-        most, onward = search.values["second_starts"], search.values["second_hop"]
-        steps: list[NearLink] = []
-        for name, times in Counter(search.ids("far")).items():
-            if not self._around[name].is_hub:
-                for other in dict.fromkeys(self._chosen(name, times, most)):
-                    steps += self._onward_from(other, name)[:onward]
-        return steps
+    A start that was found twice counts each link twice, up to the limit.
+    """
+    steps: Steps = []
+    for name, times in Counter(search.ids("expanded")).items():
+        taken = neighbours.strongest(name, -(-search.values["first_hop"] // times))
+        links = {near.link: near for near in taken}
+        steps += [(1, near) for near in links.values()]
+    for name, times in Counter(search.ids("far")).items():
+        for other in neighbours.uncrowded(name, -(-search.values["second_starts"] // times)):
+            onward = (number for number in neighbours.holding(other) if neighbours.columns.other(number) != name)
+            for number in islice(onward, search.values["second_hop"]):
+                steps.append((2, neighbours.near_link(number, other)))
+    return steps
 
 
 type Following = Callable[[GraphTarget, Sequence[SearchRows]], Awaitable[list[list[Row]]]]

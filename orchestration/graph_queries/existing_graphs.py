@@ -23,6 +23,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
 from substrate.language.text import count_of
 from substrate.store import reader, vocabulary
+from substrate.store.column_reading import load
 from substrate.store.reader import tag_members
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
@@ -74,6 +75,9 @@ async def open_plain_view(
     existing = ((key, graph) for key, graph in unsure.items() if graph.name in stamps)
     opening = (open_target(key, graph, stamps[graph.name], scope, now=now) for key, graph in existing)
     opened = {target.key: target for target in [*found, *await together(*opening)]}
+    for target in opened.values():
+        if target.columns is not None:
+            deps.graphs.see_to_columns(target.graph, target.columns, load)
     targets = {key: opened[key] for key in named if key in opened}
     unknown = Level.N1 in graphs and Level.N1 not in targets
     notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []
@@ -123,8 +127,8 @@ async def open_target(
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
-    kept = graph.kept(situation.state)
-    return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until)
+    kept, columns = graph.kept(situation.state), graph.columns(situation.state)
+    return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until, columns)
 
 
 KINDS: Final[Mapping[str, str]] = {

@@ -127,7 +127,7 @@ def prepare_queries(
     shared = {**view.scope.bounds(), **felt_values(intention), "asked": reach.asked}
     requests = []
     for level, lexicon in lexicons.items():
-        target = view.targets[level].with_memories(lexicon.memories)
+        target = view.targets[level]
         if embedding:
             values = {**shared, "embedding": list(embedding)}
             requests.append(build_vector_query(target, lexicon, values, reach, fewest=fewest.get(level)))

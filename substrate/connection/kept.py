@@ -11,9 +11,9 @@ says in which state it found the graph, and what it changed, leaves the rest of 
 
 from __future__ import annotations
 
+import marshal
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
@@ -44,8 +44,8 @@ MOST_ERAS: Final = 10_000
 """The eras of this many graphs are known; before there are more, all records are dropped."""
 _KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
 """What a record takes beside its texts, with what is usually computed from it."""
-_BYTES_OF_CHARACTER: Final = 4
-"""Texts stand in the row, in a model, in JSON, and as stems."""
+_BYTES_OF_VALUES: Final = 3
+"""Values stand in the row, in a model, in JSON, and as stems."""
 
 
 class Record:
@@ -72,6 +72,22 @@ class Record:
         return self._parts.setdefault((start, end), {})
 
 
+class FoundRow(list[Any]):
+    """A row of a search with the records that it was made of; `link` is None in a row of a start. `first`: what
+    stands before the columns of the link."""
+
+    __slots__ = ("link", "memory")
+
+    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
+        super().__init__(first)
+        self.extend(_NO_LINK if link is None else link.row)
+        self.extend(memory.row)
+        self.link, self.memory = link, memory
+
+
+_NO_LINK: Final = (None,) * len(LINK_COLUMNS)
+
+
 class _Places(NamedTuple):
     id: int
     version: int
@@ -84,19 +100,6 @@ def _places(columns: Sequence[str]) -> _Places:
 
 
 _TEXT: Final = NODE_COLUMNS.index("description")
-_LONG: Final = frozenset(
-    ("name", "description", "invalidation_reason", "closed_reason", "emotion_vector", "emotion_description",
-     "felt_quality", "body_sensation", "spatial_context", "sensory_details", "goal", "mindstate",
-     "formation_trigger", "tags", "buckets", "aliases", "rule", "shared_from", "extra")
-)  # fmt: skip
-"""Columns whose texts may be long. Those of the others are counted with the record itself."""
-
-
-def _take_long(columns: Sequence[str]) -> itemgetter[tuple[Any, ...]]:
-    return itemgetter(*(place for place, name in enumerate(columns) if name in _LONG))
-
-
-_LONG_TEXTS: Final = {"memory": _take_long(NODE_COLUMNS), "link": _take_long(LINK_COLUMNS)}
 _PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
 
 
@@ -119,15 +122,6 @@ class RecordCache:
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether another record would take the place of one that is kept."""
-        return self.bytes + _KEPT_BYTES["memory"] > self.most_bytes
-
-    def has_room_for(self, memories: int) -> bool:
-        """Whether this many memories could be kept, if there were nothing else."""
-        return memories * _KEPT_BYTES["memory"] <= self.most_bytes
 
     def enter(self, graph: str, era: Era) -> None:
         """Drop what is kept of the graph from another era than this one, in which a question finds it."""
@@ -168,15 +162,7 @@ class RecordCache:
             kept.asked = True
             return kept
         self.misses += 1
-        record = Record(row)
-        self._keep(*key, record)
-        return record
-
-    def keep(self, graph: str, kind: Kind, record: Record) -> None:
-        """Keep a record that was read without being kept."""
-        name = name_of(kind, record.row)
-        if (graph, name) not in self._kept:
-            self._keep(graph, name, record)
+        return self.keep(*key, row)
 
     def forget(self, graph: str | None = None) -> None:
         """Drop all records, or those of a graph."""
@@ -188,15 +174,15 @@ class RecordCache:
         for key in [key for key in self._kept if key[0] == graph]:
             self.bytes -= self._kept.pop(key).bytes
 
-    def _keep(self, graph: str, name: RecordName, record: Record) -> None:
-        key = (graph, name)
-        texts = filter(None, _LONG_TEXTS[name.kind](record.row))
-        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
+    def keep(self, graph: str, name: RecordName, row: Sequence[Any]) -> Record:
+        """A new record of this row, which is kept."""
+        key, record = (graph, name), Record(row)
+        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_VALUES * len(marshal.dumps([*row]))
         former = self._kept.pop(key, None)
         if former is not None:
             self.bytes -= former.bytes
         if record.bytes > self.most_bytes:
-            return
+            return record
         self._kept[key] = record
         self.bytes += record.bytes
         while self.bytes > self.most_bytes:
@@ -206,6 +192,7 @@ class RecordCache:
                 self._kept[key] = first
             else:
                 self.bytes -= first.bytes
+        return record
 
 
 class GraphRecords(NamedTuple):
@@ -218,6 +205,10 @@ class GraphRecords(NamedTuple):
         """The kept records of these names, of which each is given once; those that are not kept are left out."""
         return self.cache.find(self.graph, names)
 
+    def keep(self, name: RecordName, row: Sequence[Any]) -> Record:
+        """A new record of a row with this name, which is kept."""
+        return self.cache.keep(self.graph, name, row)
+
     def memory(self, row: Sequence[Any]) -> Record:
         """The record of a row in the order of `NODE_COLUMNS`."""
         return self.cache.take(self.graph, "memory", row)
@@ -225,10 +216,6 @@ class GraphRecords(NamedTuple):
     def link(self, row: Sequence[Any]) -> Record:
         """The record of a row in the order of `LINK_COLUMNS`."""
         return self.cache.take(self.graph, "link", row)
-
-    def keep(self, kind: Kind, record: Record) -> None:
-        """Keep a record of the graph that was read without being kept."""
-        self.cache.keep(self.graph, kind, record)
 
 
 READ_BYTES: Final = 32 << 20

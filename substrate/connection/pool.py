@@ -42,6 +42,7 @@ from substrate.connection.errors import (
     patiently,
     translate_error,
 )
+from substrate.connection.graph_columns import ColumnsCache
 from substrate.connection.graph_vectors import GraphVectors
 from substrate.connection.kept import KeptAnswers, KeptReads, RecordCache
 from substrate.connection.parameters import typed_row
@@ -110,6 +111,7 @@ class Connection:
         self.records = RecordCache()
         self.batch_sizes = BatchSizes()
         self.kept = KeptReads()
+        self.columns = ColumnsCache()
         self.answers = KeptAnswers()
         self.failures = 0
         active = ActiveTenants()
@@ -341,15 +343,16 @@ class Connection:
         self._engine = engine
 
     def keep_at_most(self, megabytes: int) -> None:
-        """Keep so much: two fifths records, a fifth what depends on a state of a graph, two fifths answers."""
-        fifth = (megabytes << 20) // 5
-        self.records.most_bytes = self.answers.most_bytes = 2 * fifth
-        self.kept.most_bytes = fifth
+        """Keep so much: two fifths columns, three tenths records, a fifth answers, a tenth other reads."""
+        tenth = (megabytes << 20) // 10
+        self.columns.most_bytes, self.records.most_bytes = 4 * tenth, 3 * tenth
+        self.answers.most_bytes, self.kept.most_bytes = 2 * tenth, tenth
 
     def forget_kept(self, graph: str | None = None) -> None:
         """Keep nothing of a graph, or of all: something was erased, or the engine may hold other data."""
         self.records.forget(graph)
         self.kept.forget(graph)
+        self.columns.forget(graph)
         self.answers.forget(graph)
 
     async def now(self) -> Instant:

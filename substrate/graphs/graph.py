@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
+from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.kept import GraphRecords, GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
@@ -44,6 +45,10 @@ class Graph(NamedTuple):
             self.connection.records.enter(self.name, (state.created_at, state.shifts))
         return self.connection.kept.of(self.name, state)
 
+    def columns(self, state: GraphState | None) -> GraphColumns:
+        """What this process holds of the present of the graph in this state."""
+        return self.connection.columns.of(self.name, state)
+
     async def read(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, within the deadline of the connection."""
         query = query.for_values(values)
@@ -78,10 +83,8 @@ class Graph(NamedTuple):
 class GraphTarget(NamedTuple):
     """A graph that a question reads; with `past`, records that are not current are read too.
 
-    `reads`: what this process keeps of it in the state in which the question found it. `feedback_at` and
-    `changes_until`: as `substrate.store.reader.Situation` has them, where they were read too. `is_large`: it has
-    more memories than this process can keep, so that most of what a question finds was not read before: then only
-    what is shown is kept.
+    `reads` and `columns`: what this process keeps of it in the state in which the question found it. `feedback_at`
+    and `changes_until`: as `substrate.store.reader.Situation` has them, where they were read too.
     """
 
     key: GraphKey
@@ -90,8 +93,4 @@ class GraphTarget(NamedTuple):
     reads: Reads = UNKEPT
     feedback_at: Instant | None = None
     changes_until: Instant | None = None
-    is_large: bool = False
-
-    def with_memories(self, count: int) -> GraphTarget:
-        """The same graph, of which it is known that it has this many memories."""
-        return self._replace(is_large=not self.graph.records.cache.has_room_for(count))
+    columns: GraphColumns | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import copy_context
 from copy import copy
 from typing import Any, Final, Literal, NamedTuple
 from weakref import WeakValueDictionary
@@ -13,9 +14,11 @@ from schemas.errors import Fault, StoreMisfit, SubstrateError
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
+from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.connection.together import together
+from substrate.connection.turns import TENANT, UPKEEP
 from substrate.cypher import schema as cypher
 from substrate.graphs import filling, migrations
 from substrate.graphs import indexes as indexing
@@ -30,10 +33,14 @@ INDEX: Final = "index"
 """The names of the two adapters of likeness in a stamp."""
 _logger = logging.getLogger(__name__)
 type Adapter = Literal["auto", "sets", "index"]
+type LoadColumns = Callable[[Graph, GraphColumns, int], Awaitable[None]]
+"""Holds a graph in its columns as far as that takes no more than so many bytes."""
 STAMP_VALID_S: Final = 1.0
 """A stamp is read again after this time: another process may replace the graph's embeddings at any moment."""
 
 
+LOADED_AFTER: Final = 3
+"""The columns of a graph are filled as a whole when it was asked so often in a row of its states."""
 FILLED_AT_ONCE: Final = 2_000
 """The sets of a graph with this many vectors are filled while it is opened, in about two seconds."""
 MOST_OPERATIONAL: Final = 10_000
@@ -145,6 +152,7 @@ class Graphs:
         self._open_until: dict[str, float] = {}
         self._operational: set[tuple[str, int]] = set()
         self._filling: dict[str, asyncio.Task[None]] = {}
+        self._loading: dict[str, asyncio.Task[None]] = {}
         self._absent: set[str] = set()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._migrating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -255,9 +263,28 @@ class Graphs:
         self.connection.vectors.use(graph.name, partial=False)
         _logger.info("the vector sets of %s are whole", graph.name)
 
+    def see_to_columns(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
+        """Have the columns of a graph that is asked again and again filled by `load`, in the background."""
+        columns.questions += 1
+        if columns.questions < LOADED_AFTER or columns.is_held or graph.name in self._loading:
+            return
+        context = copy_context()
+        context.run(TENANT.set, UPKEEP)
+        columns.questions = 0
+        task = asyncio.create_task(self._load(graph, columns, load), context=context)
+        self._loading[graph.name] = task
+        task.add_done_callback(lambda _: self._loading.pop(graph.name))
+
+    async def _load(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
+        """A failure is logged: what a question lacks is read for it, and later questions try anew."""
+        try:
+            await load(graph, columns, self.connection.columns.most_bytes * 4 // 5)
+        except SubstrateError as error:
+            _logger.warning("the columns of %s could not be filled: %s", graph.name, error.detail)
+
     async def close(self) -> None:
         """End what is done in the background; the next process to open a graph goes on with it."""
-        tasks = list(self._filling.values())
+        tasks = [*self._filling.values(), *self._loading.values()]
         for task in tasks:
             task.cancel()
         if tasks:

@@ -10,7 +10,7 @@ from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import Graph, GraphTarget
 
 MEMORIES: Final = Query(
     "found_memories", f"MATCH (m:ConsciousnessNode) WHERE m.id IN $ids RETURN {found_columns('m')}"
@@ -36,31 +36,33 @@ LINKS: Final = Query(
     f"WITH one, a, b MATCH (a)-[e:LINK]->(b) WHERE e.id = one[2] RETURN {link_columns('e')}",
 )
 _VERSION: Final = NODE_COLUMNS.index("version")
-NOTHING_READ: Final[Mapping[RecordName, Row]] = {}
 
 
-async def read_memories(
-    graph: Graph, names: Iterable[RecordName], *, keep: bool = True
-) -> Mapping[RecordName, Record]:
-    """The records of these memories. One that was closed since its name was read is as it is now; an erased one is
-    not there. Without `keep`, what was not kept before is not kept afterwards."""
-    wanted = dict.fromkeys(names)
+async def read_memories(target: GraphTarget, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+    """The records of these memories. One that was closed since its name was read is as it is now; an erased one
+    is not there.
+    """
+    graph, columns, wanted = target.graph, target.columns, dict.fromkeys(names)
     found = graph.records.find(wanted)
+    for name in wanted:
+        if columns is not None and name not in found and (row := columns.row(name)) is not None:
+            found[name] = graph.records.keep(name, row)
     if len(found) < len(wanted):
         lacking = [name for name in wanted if name not in found]
         rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
-        found.update(_by_version(graph, lacking, rows, keep=keep))
+        found.update(_by_version(graph, lacking, rows))
         gone = [name for name in lacking if name not in found]
         if gone:
             rows = await graph.read(FORMER, wanted=[[name.id, name.version] for name in gone])
-            found.update(_by_version(graph, gone, rows, keep=keep))
+            found.update(_by_version(graph, gone, rows))
     return found
 
 
-async def read_whole_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+async def read_whole_memories(target: GraphTarget, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
     """The same with the whole of long texts."""
+    graph = target.graph
     wanted = list(dict.fromkeys(names))
-    found = dict(await read_memories(graph, [name for name in wanted if not name.cut]))
+    found = dict(await read_memories(target, [name for name in wanted if not name.cut]))
     long = [name for name in wanted if name.cut]
     if long:
         rows = await graph.read(WHOLE_MEMORIES, ids=[name.id for name in long])
@@ -70,44 +72,32 @@ async def read_whole_memories(graph: Graph, names: Iterable[RecordName]) -> Mapp
     return found
 
 
-def _by_version(
-    graph: Graph, names: Iterable[RecordName], rows: Iterable[Row], *, keep: bool
-) -> dict[RecordName, Record]:
-    make = graph.records.memory if keep else Record
+def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Row]) -> dict[RecordName, Record]:
+    make = graph.records.memory
     records = {(row[0], row[_VERSION]): make(row) for row in rows}
     return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
 
 
 async def read_links(
-    graph: Graph,
-    ends: Mapping[RecordName, tuple[str, str]],
-    *,
-    read: Mapping[RecordName, Row] = NOTHING_READ,
-    keep: bool = True,
+    target: GraphTarget, ends: Mapping[RecordName, tuple[str, str]]
 ) -> Mapping[RecordName, Record]:
-    """The records of these links, given with the ids of their ends, without what was closed or erased since.
-    `read`: rows of links that were read just now. `keep`: as for memories."""
-    records = graph.records
-    make = records.link if keep else Record
-    found = records.find(ends)
-    if read:
-        found.update({name: make(read[name]) for name in ends if name not in found and name in read})
+    """The records of these links, given with the ids of their ends, without what was closed or erased since."""
+    graph, columns = target.graph, target.columns
+    found = graph.records.find(ends)
+    for name, pair in ends.items():
+        if columns is not None and name not in found and (row := columns.link_row(name, *pair)) is not None:
+            found[name] = graph.records.keep(name, row)
     if len(found) < len(ends):
         wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
-        for row in await graph.read(LINKS, wanted=wanted):
-            name = name_of("link", row)
+        for values in await graph.read(LINKS, wanted=wanted):
+            name = name_of("link", values)
             if name in ends and name not in found:
-                found[name] = make(row)
+                found[name] = graph.records.link(values)
     return found
 
 
 async def read_both(
-    graph: Graph,
-    memories: Iterable[RecordName],
-    ends: Mapping[RecordName, tuple[str, str]],
-    *,
-    read: Mapping[RecordName, Row] = NOTHING_READ,
-    keep: bool = True,
+    target: GraphTarget, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
 ) -> tuple[Mapping[RecordName, Record], Mapping[RecordName, Record]]:
     """The records of memories and links, read at once, with what is said of either."""
-    return await together(read_memories(graph, memories, keep=keep), read_links(graph, ends, read=read, keep=keep))
+    return await together(read_memories(target, memories), read_links(target, ends))

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from substrate.connection.kept import Record
 from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
@@ -25,7 +24,6 @@ from substrate.cypher.fragments import (
     records_of,
     thin_columns,
     uncrowded_then,
-    vectors_now,
     visible,
 )
 from substrate.cypher.query import Query
@@ -304,8 +302,9 @@ class Texts(NamedTuple):
 
     `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by a search of vectors or
     exactly: for small graphs, and where filters leave too little of what the search finds. For the present
-    `substrate.store.neighbours` sends `nearest`. `reached`: two hops from the memories that the question names
-    and those that share words with it, strongest links first; `instructed`: from standing instructions too.
+    `nearest` says which of some memories pass the filters (`substrate.store.neighbours`). `reached`: two hops from
+    the memories that the question names and those that share words with it, strongest links first; `instructed`:
+    from standing instructions too.
     `pools`: recent memories, older ones that match, older ones by chance (004). `begun`: what began in some
     periods, the earliest first; `begun_near`: the nearest to the embedding first.
     """
@@ -320,7 +319,9 @@ class Texts(NamedTuple):
 
 
 NOW: Final = Texts(
-    nearest=Query("vector_now", vectors_now(findable("s"))),
+    nearest=Query(
+        "vector_now", f"MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s WHERE {findable('s')} RETURN s.id"
+    ),
     scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
     reached=Query("graph_now", f"{_BY_WORDS_NOW}}} {_THIN_ROW}"),
     instructed=Query("instructed_now", f"{_STARTS_NOW} {_THIN_ROW}"),
@@ -376,19 +377,3 @@ THIN: Final = frozenset(
 is around them is read by `substrate.store.neighbours`, what they say by `substrate.store.found_records`."""
 THIN_NAME: Final = 2
 """From here on the name of the record in such a row."""
-
-
-class FoundRow(list[Any]):
-    """A row of a query with the kept records that it was made of; `link` is None in a row of a start. `first`: the
-    columns before `LINK_START`."""
-
-    __slots__ = ("link", "memory")
-
-    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
-        super().__init__(first)
-        self.extend(_NO_LINK if link is None else link.row)
-        self.extend(memory.row)
-        self.link, self.memory = link, memory
-
-
-_NO_LINK: Final = (None,) * len(LINK_COLUMNS)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
-from substrate.connection.kept import RecordName
+from substrate.connection.kept import FoundRow, RecordName
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     each_found_column,
@@ -30,7 +30,6 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.search import FoundRow
 from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
@@ -202,7 +201,7 @@ async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Ro
         solved.append(_Solution(start, end, link, RecordName("memory", *rest[:5]), rest[5]))
     first = sorted(solved, key=lambda each: (-each.since, each.link.id, each.memory.version))[:MOST_SOLVED]
     ends = {each.link: (each.source, each.target) for each in first}
-    memories, links = await read_both(target.graph, [each.memory for each in first], ends)
+    memories, links = await read_both(target, [each.memory for each in first], ends)
     return [
         FoundRow((1, 0.0, each.source, each.target), links[each.link], memories[each.memory])
         for each in first
@@ -223,7 +222,7 @@ class _Solution(NamedTuple):
 async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
     """Rows of these memories without links, each once."""
     distinct = list(dict.fromkeys(names))
-    memories = await read_memories(target.graph, distinct)
+    memories = await read_memories(target, distinct)
     found = map(memories.get, distinct)
     return [FoundRow((0, 0.0, None, None), None, memory) for memory in found if memory is not None]
 

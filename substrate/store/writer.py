@@ -243,7 +243,9 @@ def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]]
         changed = {WORDS, *(row["id"] for row in rows)}
     else:
         changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
-    graph.connection.kept.carry(graph.name, after._replace(clock=was), after, changed)
+    before = after._replace(clock=was)
+    graph.connection.kept.carry(graph.name, before, after, changed)
+    graph.connection.columns.carry(graph.name, before, after, changed)
 
 
 def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:

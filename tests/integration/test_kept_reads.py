@@ -37,6 +37,7 @@ def another_service(deps: Deps) -> Deps:
 async def other(deps: Deps) -> AsyncIterator[Deps]:
     service = another_service(deps)
     yield service
+    await service.graphs.close()
     await service.connection.close()
 
 
@@ -53,6 +54,7 @@ async def answer_of_nobody(deps: Deps, citizen: str) -> dict[str, Any]:
     try:
         return await answer(fresh, citizen)
     finally:
+        await fresh.graphs.close()
         await fresh.connection.close()
 
 
@@ -119,12 +121,11 @@ async def test_a_warm_service_answers_as_a_cold_one_after_another_has_written(
     await harbour(deps, fresh_citizen)
     before = await answer(deps, fresh_citizen)
     assert await answer(deps, fresh_citizen) == before
-    hits = deps.connection.records.hits + deps.connection.kept.hits
+    assert deps.connection.records.hits + deps.connection.kept.hits > 0
     await change(other, fresh_citizen)
     after = await answer(deps, fresh_citizen)
     assert after == await answer_of_nobody(deps, fresh_citizen)
     assert after != before
-    assert deps.connection.records.hits + deps.connection.kept.hits > hits > 0
 
 
 async def add_between(deps: Deps, citizen: str) -> None:
@@ -184,9 +185,11 @@ async def test_nothing_is_kept_of_another_start_of_the_engine(deps: Deps, fresh_
     await answer(service, fresh_citizen)
     kept = len(service.connection.records)
     service.connection._engine = "an earlier start"
+    await service.graphs.close()
     await service.connection.close()
     await service.connection.ping()
     assert (kept > 0, len(service.connection.records), service.connection.kept.bytes) == (True, 0, 0)
+    await service.graphs.close()
     await service.connection.close()
 
 
@@ -217,19 +220,12 @@ async def test_an_unchanged_graph_is_hardly_read_again(deps: Deps, fresh_citizen
     }
 
 
-async def test_a_link_that_is_followed_needs_no_query_of_its_own(
-    deps: Deps, other: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+async def test_links_are_read_once_though_the_process_itself_writes_between(
+    deps: Deps, fresh_citizen: str
 ) -> None:
     await harbour(deps, fresh_citizen)
-    names: list[str] = []
-    run = other.connection._run
-
-    async def noted(name: str, *sent: Any) -> Any:
-        names.append(name)
-        return await run(name, *sent)
-
-    monkeypatch.setattr(other.connection, "_run", noted)
-    found = await answer(other, fresh_citizen)
-    assert found["levels"]["n1_personal"]["relationships"]
-    assert "links_around" in names
-    assert "found_links" not in names
+    await answer(deps, fresh_citizen)
+    await tell(deps, remember(fresh_citizen, "gull", description="A gull"), at=NOW + 500)
+    sent = await sent_by(deps, fresh_citizen)
+    assert "situation" in sent
+    assert sent.isdisjoint({"links_around", "memories_around", "found_links"})

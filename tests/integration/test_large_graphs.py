@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import batched
 from random import Random
@@ -21,6 +22,7 @@ from schemas.stream import ConsciousnessStream
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
+from substrate.graphs.registry import LOADED_AFTER
 from substrate.store.neighbours import Neighbours
 from tests.integration.store import ASKED, relate, remember, stored
 from tests.integration.test_kept_reads import OWN_TIMES, another_service
@@ -45,6 +47,7 @@ async def service_with(deps: Deps, megabytes: int) -> AsyncIterator[Deps]:
     try:
         yield service
     finally:
+        await service.graphs.close()
         await service.connection.close()
 
 
@@ -99,20 +102,6 @@ async def compare(small_service: Deps, deps: Deps, fresh_citizen: str) -> None:
                 assert found.model_dump(mode="json", exclude=OWN_TIMES) == expected
 
 
-async def test_of_a_large_graph_only_what_is_shown_is_kept(deps: Deps, fresh_citizen: str) -> None:
-    await fill(deps, fresh_citizen, 0)
-    async with service_with(deps, 1) as service:
-        records = service.connection.records
-        assert not records.has_room_for(MEMORIES)
-        stream = await ask(service, fresh_citizen, "boat and lamp", max_results_per_level=10)
-        level = stream.levels["n1_personal"]
-        shown = {memory.node_id for memory in (*level.vector_results, *level.graph_results)}
-        assert len(records) == len(shown) + len(level.relationships) > 0
-        before = records.hits
-        await ask(service, fresh_citizen, "lamp and boat", max_results_per_level=10)
-        assert records.hits - before >= len(shown)
-
-
 async def damage(deps: Deps, citizen: str, how: str, *ids: str) -> None:
     """What no command of ours does."""
     query = Query("damage", f"MATCH (n:ConsciousnessNode) WHERE n.id IN $ids {how}")
@@ -135,19 +124,30 @@ async def test_a_memory_that_is_erased_between_two_looks_at_its_links_has_none(
 ) -> None:
     await fill(deps, fresh_citizen, 1)
     looked: list[Sequence[str]] = []
-    read_whole = Neighbours.read_whole
+    read = Neighbours.read
 
-    async def erase_before(self: Neighbours, ids: Sequence[str]) -> None:
-        if not looked:
+    async def erase_before(self: Neighbours, ids: Iterable[str], wanted: int) -> None:
+        if not wanted and not looked:
             await damage(deps, fresh_citizen, "DETACH DELETE n", *ids)
-        looked.append(ids)
-        await read_whole(self, ids)
+        looked.append([*ids])
+        await read(self, ids, wanted)
 
-    monkeypatch.setattr(Neighbours, "read_whole", erase_before)
+    monkeypatch.setattr(Neighbours, "read", erase_before)
     async with service_with(deps, 0) as service:
         for text in ASKS:
             await ask(service, fresh_citizen, text)
-    assert 0 < len(looked) < 3 * len(ASKS)
+    assert looked
+
+
+async def test_a_graph_that_is_asked_again_is_held_whole_and_answers_the_same(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await fill(deps, fresh_citizen, 0)
+    async with service_with(deps, 64) as service:
+        for text in ASKS[:LOADED_AFTER]:
+            await ask(service, fresh_citizen, text)
+        await asyncio.gather(*service.graphs._loading.values())
+        await compare(service, deps, fresh_citizen)
 
 
 async def test_what_is_erased_while_an_answer_is_made_is_not_kept(
