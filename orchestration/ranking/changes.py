@@ -72,7 +72,7 @@ class ComparedHit(NamedTuple):
     `at`: when it began to hold. `whose`: whose words it is; only the same voice tells of its own changes. `total`:
     its score. `likeness`: to the question. `stems`: of its words, in the `language` of the question. `gives_kind`:
     it gives a thing of the kind asked for. `passage`: a part of a long text, whose time does not say how one of
-    its many things is now. `attribute`: it has a word for the attribute that is asked for, "moved" where one lives.
+    its many things is now. `attribute`: it has a word for the attribute asked for, "moved" where one lives.
     """
 
     at: int
