@@ -47,7 +47,7 @@ async def no_rest() -> None:
 
 
 class Conversations:
-    """The conversations that this process stores: lists of messages for one are taken one after another.
+    """The conversations and folders that this process stores: what is sent for one is taken one after another.
 
     What is stored of the latest ones is kept, so that a message costs as much in a long conversation as in a short
     one: reading a conversation takes 25 µs for each of its turns.

@@ -34,6 +34,10 @@ def take_out(feature: str, root: Path) -> None:
             take_out(other.name, root)
     shutil.rmtree(root / FOLDER / feature)
     shutil.rmtree(root / "tests/features" / feature, ignore_errors=True)
+    named = re.compile(rf"\bfeatures(?:\.| import .*\b){feature}\b")
+    for test in (root / "tests/features").rglob("test_*.py"):
+        if named.search(test.read_text("utf-8")):  # a test of two features goes with either
+            test.unlink()
     for room in ("api/faces", "api/routes"):
         (root / room / f"{feature}.py").unlink(missing_ok=True)
     listed = re.compile(rf'^ *"{feature}": \[.*$', re.MULTILINE)
@@ -66,7 +70,7 @@ def faults_without(feature: str, tree: Path, *, cache: Path, tests: bool) -> Ite
     if (tree / "scripts/client.py").is_file():
         checks.insert(0, [python, "-m", "scripts.client"])
     if tests:
-        checks.append([python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/features"])
+        checks.append([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/features"])
     for check in checks:
         done = subprocess.run(check, cwd=tree, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -22,7 +22,7 @@ from schemas.wave_signal import Resonances, Resonate
 class AskCommand(options.StoreCommand, name="ask"):
     """Ask a citizen's memory, and see what comes to mind and why."""
 
-    query_text: str = argument("QUESTION", "What context is needed.")
+    query_text: str = argument("question", "What context is needed.")
     citizen_id: str = options.CITIZEN
     as_of_time: str | None = options.AS_OF
     known_at: str | None = options.KNOWN_AT
@@ -155,7 +155,7 @@ def _describe_state(mode: QueryMode, state: CitizenState | None) -> str:
 class ResonateCommand(options.StoreCommand, name="resonate"):
     """Send a wave signal into a citizen's memory, and see what resonates and by which channel."""
 
-    query_text: str | None = argument("QUESTION", "What the signal is about, in words.", None)
+    query_text: str | None = argument("question", "What the signal is about, in words.", None)
     citizen_id: str = options.CITIZEN
     by: str = option("--by", "signal, or shape: what happened as around the memory --id.", "signal")
     id: str | None = option("--id ID", "The memory, with --by shape.")

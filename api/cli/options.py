@@ -208,7 +208,7 @@ def name_graph(level: str, collective: str | None) -> dict[str, Any]:
 def _label(name: str, declared: ParameterInfo) -> str:
     """What a user calls an option in the documents: its first long name, or the argument's in capitals."""
     if isinstance(declared, ArgumentInfo):
-        return (declared.metavar or name.upper()).strip("[]")
+        return (declared.metavar or name).upper().strip("[]")
     return next(word for word in declared.param_decls or () if word.startswith("--"))
 
 

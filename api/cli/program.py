@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
@@ -129,7 +130,7 @@ def argument(metavar: str | None, says: str, default: Any = ...) -> Any:
     return typer.Argument(default, metavar=metavar, help=says)
 
 
-class Command:
+class Command(ABC):
     """A command: its docstring is its help, each attribute with a hint an option or argument, and `run` does it.
 
     It is called by the `name` of its class: that of a part of a group has two words.
@@ -143,9 +144,9 @@ class Command:
         self.ctx = ctx
         vars(self).update(values)
 
+    @abstractmethod
     def run(self) -> None:
         """Do it. Raises the error that the user sees."""
-        raise NotImplementedError
 
 
 _NAMED: Final[dict[str, type[Command]]] = {}

@@ -69,9 +69,9 @@ class RememberCommand(options.OfContent, name="remember"):
 class RelateCommand(options.OfGraph, name="relate"):
     """Store one link from SOURCE to TARGET, with what the citizen felt and wanted."""
 
-    source_id: str = argument("SOURCE", "The id of the memory where the link begins.")
+    source_id: str = argument("source", "The id of the memory where the link begins.")
     relation_type: str = argument("TYPE", "Such as CAUSED_BY or 'caused by'.")
-    target_id: str = argument("TARGET", "The id of the memory where the link ends.")
+    target_id: str = argument("target", "The id of the memory where the link ends.")
     goal: str = option("--goal", "Why the link matters to the citizen.", ...)
     mindstate: str = option("--mindstate", "The state of mind in which it is made.", ...)
     emotion_vector: list[str] = option("--emotion NAME=X", "joy=0.7; repeat for several.", ...)

@@ -18,7 +18,7 @@ TAGS_SHOWN: Final = 12
 class AssociateCommand(options.StoreCommand, name="associate"):
     """Find memories by words, then follow their tags and links; no vectors."""
 
-    query_text: str = argument("QUESTION", "What to look for, in words.")
+    query_text: str = argument("question", "What to look for, in words.")
     citizen_id: str = options.CITIZEN
     max_chars: int = option("--max-chars", "Characters of the answer; 70 % for direct hits.", 8000)
     as_of_time: str | None = options.AS_OF

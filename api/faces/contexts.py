@@ -30,9 +30,7 @@ from schemas.paging import MOST
 class ContextCommand(options.StoreCommand, name="context"):
     """Write an episode with its names, edges, feeling, result and rule, as a whole or not at all."""
 
-    description: str | None = argument(
-        "[TEXT]", "What happened; without it, the notes of agents are listed.", None
-    )
+    description: str | None = argument("text", "What happened; without it, the notes of agents are listed.", None)
     citizen_id: str = options.CITIZEN
     id: str | None = option("--id ID", "An id of your own; without TEXT, of which context.")
     action: str | None = option("--action", "What was done, in a few words.")

@@ -34,7 +34,7 @@ class FeedbackCommand(options.StoreCommand, name="feedback"):
     """Say which memories answered a question, list what was said, or take it back."""
 
     query_text: str | None = argument(
-        "QUESTION", "The question as it was asked; without one, what was said is listed.", None
+        "question", "The question as it was asked; without one, what was said is listed.", None
     )
     citizen_id: str = options.CITIZEN
     used: list[str] | None = option("--used ID", "A memory that answered it; repeat for several.")

@@ -36,26 +36,27 @@ async def file_notebook(notebook: Notebook, job: Job, tally: Tally) -> tuple[str
     Raises what `pipeline.ingest` raises; the same call then stores the rest.
     """
     graph = job.deps.graph(graph_name(notebook.graph, notebook.citizen_id))
-    shelf = Shelf([], {}, {})
-    if await job.deps.graphs.for_reading(graph.name):
-        stored = await notes.read_notes(graph)
-        shelf = Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
-    settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
-    unread: frozenset[str] = frozenset() if job.origin is None else job.origin.unread
+    # Two that send one folder at once would each plan it as new, one of them beside half of the other's.
+    async with job.deps.conversations.turn(graph.name, notebook.id):
+        shelf = Shelf([], {}, {})
+        if await job.deps.graphs.for_reading(graph.name):
+            stored = await notes.read_notes(graph)
+            shelf = Shelf.of(stored, await notes.read_note_links(graph, [row.id for row in stored]), job.now)
+        settled = await _settle(notebook, shelf, job.origin, graph if shelf.documents else None)
+        plan = Planner(settled.notebook, settled.matched, shelf, now=job.now)
+        plan.plan(is_whole=settled.is_whole, unread=job.origin.unread if job.origin else frozenset())
+        for command in plan.unchanged:
+            tally.count_command(command)
+            tally.counts["duplicates"] += 1
+        job.advance(len(plan.unchanged))
+        own = CommandFile(settled.notebook.id, notebook.citizen_id, tuple(plan.new), graph=notebook.graph)
+        if plan.new:
+            await store(replace(own, command_id=settled.notebook.command_id), job, tally)
+        if plan.changes or plan.links:
+            await store(replace(own, entries=(*plan.changes, *plan.links)), job, tally)
+        if job.origin is not None and settled.is_own:
+            await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
     dates = [document.date for document in notebook.documents]
-    plan = Planner(settled.notebook, settled.matched, shelf, now=job.now)
-    plan.plan(is_whole=settled.is_whole, unread=unread)
-    for command in plan.unchanged:
-        tally.count_command(command)
-        tally.counts["duplicates"] += 1
-    job.advance(len(plan.unchanged))
-    own = CommandFile(settled.notebook.id, notebook.citizen_id, tuple(plan.new), graph=notebook.graph)
-    if plan.new:
-        await store(replace(own, command_id=settled.notebook.command_id), job, tally)
-    if plan.changes or plan.links:
-        await store(replace(own, entries=(*plan.changes, *plan.links)), job, tally)
-    if job.origin is not None and settled.is_own:
-        await places.note_place(job.origin.path, job.origin, settled.notebook.id, graph=graph, now=job.now)
     return (*settled.notes, *plan.told.notes(), *ahead_note(dates, "note", job.now))
 
 

@@ -119,7 +119,7 @@ def test_help_names_every_command() -> None:
     ("words", "expected"),
     [
         (("aks",), "'ask'"),
-        (("ask",), "QUESTION"),
+        (("ask",), "question"),
         (("ask", "x"), "--citizen"),
         (("ask", "--data", "x", "y"), "come first"),
         (("ask", "x", "-c", "mira-1", "--limit", "many"), "--limit"),

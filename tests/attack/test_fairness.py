@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from httpx import Response
 from redis import Redis
 
 from api.runtime.runtime import open_runtime
@@ -87,18 +88,30 @@ def test_an_export_whose_caller_leaves_is_read_no_further(wordless: Service, lar
     assert questions(wordless) - before < len(keys) * whole
 
 
+def refused_beside_another(service: Service, citizen: str, key: str) -> Response:
+    """The answer to a second export of a key; a busy engine may break the first one off, then both begin again."""
+    with service.client(key) as http:
+        for _ in range(3):
+            with begun_export(service, citizen, key) as line:
+                assert line.recv(12) == b"HTTP/1.1 200"
+                answer = http.get(f"/v1/citizens/{citizen}/export")
+                if answer.status_code != 200:
+                    assert http.get(f"/v1/citizens/{citizen}/state").status_code == 200, "all else goes on"
+                    return answer
+    raise AssertionError("three times a second export was answered beside the first")
+
+
 def test_a_key_has_one_export_at_a_time_and_another_key_its_own(wordless: Service, large: str) -> None:
     one, other = (wordless.key(f"citizen:{large}:read") for _ in range(2))
     path = f"/v1/citizens/{large}/export"
-    with wordless.client(one) as http, wordless.client(other) as elsewhere:
-        with begun_export(wordless, large, one) as line:
-            assert line.recv(12) == b"HTTP/1.1 200"
-            refused = http.get(path)
-            assert (refused.status_code, refused.json()["type"]) == (429, "/problems/rate-limited")
-            assert int(refused.headers["Retry-After"]) == refused.json()["retry_after_s"] > 0
-            assert "one at a time" in refused.json()["detail"]
-            assert elsewhere.get(path).status_code == 200
-            assert http.get(f"/v1/citizens/{large}/state").status_code == 200, "all else goes on"
+    refused = refused_beside_another(wordless, large, one)
+    assert (refused.status_code, refused.json()["type"]) == (429, "/problems/rate-limited")
+    assert int(refused.headers["Retry-After"]) == refused.json()["retry_after_s"] > 0
+    assert "one at a time" in refused.json()["detail"]
+    with wordless.client(other) as elsewhere, begun_export(wordless, large, one) as line:
+        assert line.recv(12) == b"HTTP/1.1 200"
+        assert elsewhere.get(path).status_code == 200
+    with wordless.client(one) as http:
         wait_until(lambda: http.get(path).status_code == 200)
 
 

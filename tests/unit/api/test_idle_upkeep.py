@@ -30,7 +30,7 @@ def garbage() -> Iterator[weakref.ref[Cycle]]:
     """A cycle that nothing refers to, made in an answer that also left many objects in memory."""
     gc.collect()
     gc.disable()  # its threshold in a test is far below that of a service
-    left: list[list[int]] = [[] for _ in range(MANY_YOUNG + 1)]
+    left: list[list[int]] = [[] for _ in range(2 * MANY_YOUNG)]  # each old object that goes counts as one less
     yield weakref.ref(Cycle())
     gc.enable()
     del left
