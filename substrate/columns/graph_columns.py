@@ -271,6 +271,30 @@ class GraphColumns:
         """Who said it, in lower case; empty where nobody is named."""
         return self._speaker[self._slots[name]]
 
+    def differs(self, other: GraphColumns, name: str) -> bool:
+        """Whether columns of the same state hold something else of a memory, in what both hold of it."""
+        pairs = zip(self._held(name), other._held(name), strict=True)
+        return any(own is not None and its is not None and own != its for own, its in pairs)
+
+    def _held(self, name: str) -> tuple[object, object, object]:
+        """The columns of a memory, those of its links, and the keys of its vectors; None for what is not held."""
+        slot = self._slots.get(name)
+        if slot is None:
+            return None, None, None
+        columns = (
+            self._version, self._bits, self._created, self._valid, self._invalid,
+            self._energy, self._confidence, self._speaker,
+        )  # fmt: skip
+        exists = self._bits[slot] != 0
+        memory = [column[slot] for column in columns] if exists else []
+        of_links = (self._link_bits, self._link_valid, self._link_invalid)
+        links = [(self.link(number, name), *(each[number] for each in of_links)) for number in self.links(name)]
+        return (
+            memory if self._is_known[slot] else None,
+            None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
+            sorted(self._keys[slot]) if slot in self._keys else None,
+        )
+
 
 class Wanted(NamedTuple):
     """Which memories and links a question may find. `passing`: the ids that pass its filters; None for all."""

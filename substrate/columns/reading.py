@@ -222,3 +222,17 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
         else:
             first, tries = first + PAGE_MEMORIES, 0
         await asyncio.sleep(REST_S)
+
+
+async def find_stale(graph: Graph, columns: GraphColumns, names: Sequence[str]) -> list[str]:
+    """Those of some memories of which the columns hold something else than the store.
+
+    Raises GraphMoved, GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    names, stored = list(names), GraphColumns(columns.state)
+    hold(stored, await graph.read(AROUND, ids=names), names)
+    hold_keys(stored, take(stored, await graph.read(KEYS, ids=names)), names)
+    stored.hold_gone(names)
+    if columns.state != stored.state:
+        raise GraphMoved
+    return [name for name in names if columns.differs(stored, name)]
