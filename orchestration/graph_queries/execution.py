@@ -20,7 +20,6 @@ from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
-from substrate.columns.reading import GraphMoved
 from substrate.connection.errors import GraphMissing
 from substrate.connection.kept import GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
@@ -29,7 +28,7 @@ from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import waking
 from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
-from substrate.store.neighbours import NearLink, Neighbours, find_nearest
+from substrate.store.neighbours import NearLink, Neighbours, find_nearest, undisturbed
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
 
@@ -298,18 +297,14 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
     async def choose(neighbours: Neighbours) -> list[Steps]:
         if ids:
             await neighbours.read(ids, most)
-        return [
-            Steps(
-                [
-                    neighbours.near_link(number, name)
-                    for name in dict.fromkeys(search.ids("expanded"))
-                    for number in neighbours.holding(name)[:most]
-                ]
-            )
-            for search in searches
-        ]
+        steps: list[Steps] = []
+        for search in searches:
+            names = dict.fromkeys(search.ids("expanded"))
+            taken = [neighbours.near_link(one, name) for name in names for one in neighbours.holding(name)[:most]]
+            steps.append(Steps(taken))
+        return steps
 
-    steps = await _undisturbed(target, values, choose, followed=False)
+    steps = await undisturbed(target, values, choose, followed=False)
 
     def is_shown(memory: Record) -> bool:
         row, states = memory.row, values["beside_states"]
@@ -323,29 +318,12 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
 
 
 def _step_rows(
-    hop: int,
-    steps: Iterable[NearLink],
-    memories: Mapping[RecordName, Record],
-    links: Mapping[RecordName, Record],
+    hop: int, steps: Iterable[NearLink], memories: Mapping[RecordName, Record], links: Mapping[RecordName, Record]
 ) -> Iterator[FoundRow]:
     for near in steps:
         link, memory = links.get(near.link), memories.get(near.other)
         if link is not None and memory is not None:
             yield FoundRow((hop, None, near.source, near.target), link, memory)
-
-
-async def _undisturbed(
-    target: GraphTarget,
-    values: Mapping[str, Any],
-    choose: Callable[[Neighbours], Awaitable[list[Steps]]],
-    *,
-    followed: bool = True,
-) -> list[Steps]:
-    """What is chosen; where the graph is written to meanwhile, from what is read for this question alone."""
-    try:
-        return await choose(Neighbours(target, values, followed=followed))
-    except GraphMoved:
-        return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
 
 
 async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Steps]:
@@ -365,7 +343,7 @@ async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Ste
         await between.choose()
         return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
 
-    return await _undisturbed(target, searches[0].values, choose)
+    return await undisturbed(target, searches[0].values, choose)
 
 
 def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:

@@ -23,6 +23,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
 from substrate.language.text import count_of
 from substrate.store import reader, vocabulary
+from substrate.store.column_reading import load
 from substrate.store.reader import tag_members
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
@@ -76,7 +77,7 @@ async def open_plain_view(
     opened = {target.key: target for target in [*found, *await together(*opening)]}
     for target in opened.values():
         if target.columns is not None:
-            deps.graphs.see_to_columns(target.graph, target.columns)
+            deps.graphs.see_to_columns(target.graph, target.columns, load)
     targets = {key: opened[key] for key in named if key in opened}
     unknown = Level.N1 in graphs and Level.N1 not in targets
     notes = [f"citizen {citizen_id} is not known here: nothing was remembered for it yet"] if unknown else []

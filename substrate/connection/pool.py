@@ -33,7 +33,6 @@ from redis.asyncio.lock import Lock
 
 from schemas.errors import Fault, Unavailable
 from schemas.temporal import Instant
-from substrate.columns.graph_columns import ColumnsCache
 from substrate.connection.errors import (
     NO_ANSWER,
     NOT_DONE,
@@ -43,6 +42,7 @@ from substrate.connection.errors import (
     patiently,
     translate_error,
 )
+from substrate.connection.graph_columns import ColumnsCache
 from substrate.connection.graph_vectors import GraphVectors
 from substrate.connection.kept import KeptAnswers, KeptReads, RecordCache
 from substrate.connection.parameters import typed_row

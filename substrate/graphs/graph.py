@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.memory import GraphKey
 from schemas.temporal import Instant
-from substrate.columns.graph_columns import GraphColumns
 from substrate.connection.errors import GraphMissing
+from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.kept import GraphRecords, GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
 from copy import copy
 from typing import Any, Final, Literal, NamedTuple
@@ -13,9 +13,8 @@ from weakref import WeakValueDictionary
 from schemas.errors import Fault, StoreMisfit, SubstrateError
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate.columns import reading
-from substrate.columns.graph_columns import GraphColumns
 from substrate.connection.errors import GraphMissing
+from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.connection.together import together
@@ -34,6 +33,8 @@ INDEX: Final = "index"
 """The names of the two adapters of likeness in a stamp."""
 _logger = logging.getLogger(__name__)
 type Adapter = Literal["auto", "sets", "index"]
+type LoadColumns = Callable[[Graph, GraphColumns, int], Awaitable[None]]
+"""Holds a graph in its columns as far as that takes no more than so many bytes."""
 STAMP_VALID_S: Final = 1.0
 """A stamp is read again after this time: another process may replace the graph's embeddings at any moment."""
 
@@ -262,22 +263,22 @@ class Graphs:
         self.connection.vectors.use(graph.name, partial=False)
         _logger.info("the vector sets of %s are whole", graph.name)
 
-    def see_to_columns(self, graph: Graph, columns: GraphColumns) -> None:
-        """Have the columns of a graph that is asked again and again filled in the background."""
+    def see_to_columns(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
+        """Have the columns of a graph that is asked again and again filled by `load`, in the background."""
         columns.questions += 1
         if columns.questions < LOADED_AFTER or columns.is_held or graph.name in self._loading:
             return
         context = copy_context()
         context.run(TENANT.set, UPKEEP)
         columns.questions = 0
-        task = asyncio.create_task(self._load(graph, columns), context=context)
+        task = asyncio.create_task(self._load(graph, columns, load), context=context)
         self._loading[graph.name] = task
         task.add_done_callback(lambda _: self._loading.pop(graph.name))
 
-    async def _load(self, graph: Graph, columns: GraphColumns) -> None:
+    async def _load(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
         """A failure is logged: what a question lacks is read for it, and later questions try anew."""
         try:
-            await reading.load(graph, columns, self.connection.columns.most_bytes // 2)
+            await load(graph, columns, self.connection.columns.most_bytes // 2)
         except SubstrateError as error:
             _logger.warning("the columns of %s could not be filled: %s", graph.name, error.detail)
 

@@ -1,17 +1,34 @@
 """What is near in the present: links of memories, strongest first, and memories that a search of vectors found.
 
-Both are decided by what this process holds of the graph in columns (`substrate.columns`); only what is not held is
+Both are decided by what this process holds of the graph in columns (`GraphColumns`); only what is not held is
 read. A question that finds the graph in another state than it began in has columns of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.columns.graph_columns import OPEN, SHOWN, STATES, TELLS, TOLD, UNKNOWN, WALKED, GraphColumns, Wanted
-from substrate.columns.reading import (
+from substrate.connection.graph_columns import (
+    OPEN,
+    SHOWN,
+    STATES,
+    TELLS,
+    TOLD,
+    UNKNOWN,
+    WALKED,
+    GraphColumns,
+    Wanted,
+)
+from substrate.connection.kept import RecordName
+from substrate.connection.pool import Row
+from substrate.connection.together import together
+from substrate.cypher.fragments import HUB
+from substrate.graphs.graph import Graph, GraphTarget
+from substrate.likeness import port as likeness
+from substrate.likeness.elements import Near
+from substrate.store.column_reading import (
     AROUND,
     CROWD,
     KEYS,
@@ -25,13 +42,6 @@ from substrate.columns.reading import (
     hold_keys,
     take,
 )
-from substrate.connection.kept import RecordName
-from substrate.connection.pool import Row
-from substrate.connection.together import together
-from substrate.cypher.fragments import HUB
-from substrate.graphs.graph import Graph, GraphTarget
-from substrate.likeness import port as likeness
-from substrate.likeness.elements import Near
 from substrate.store.search import FAVOURED_NEARER
 
 
@@ -118,6 +128,20 @@ class Neighbours:
         return self.columns.add_links(answer.links.get(name, ()))
 
 
+async def undisturbed[Found](
+    target: GraphTarget,
+    values: Mapping[str, Any],
+    choose: Callable[[Neighbours], Awaitable[Found]],
+    *,
+    followed: bool = True,
+) -> Found:
+    """What is chosen; where the graph is written to meanwhile, from what is read for this question alone."""
+    try:
+        return await choose(Neighbours(target, values, followed=followed))
+    except GraphMoved:
+        return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
+
+
 def _passing_of(values: Mapping[str, Any]) -> set[str] | None:
     """The ids of memories that pass the filters of a question, so far none; None where it has no filters."""
     return None if values["unfiltered"] and not values["emotions_needed"] else set()
@@ -143,14 +167,17 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
     passing = _passing_of(values)
     if passing is not None:
         shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
-        rows = await graph.read(PASSING, **shared, ids=list({one.owner for one in near}))
+        owners = {one.owner for one in near}
+        rows = await graph.read(PASSING, **shared, ids=list(owners))
         passing.update(row[0] for row in rows)
     wanted, favoured = wanted_of(values, passing), frozenset(values["favoured"])
+    since, until = values["valid_from"], values["valid_to"]
     found: list[tuple[float, str, int]] = []
     for place, one in enumerate(near):
-        if columns.is_nearest(one.owner, one.key, values["valid_from"], values["valid_to"], wanted):
-            nearer = FAVOURED_NEARER if columns.speaker(one.owner) in favoured else 0.0
-            found.append((one.distance - nearer, one.owner, place))
+        name = one.owner
+        if columns.has_key(name, one.key) and columns.is_wanted(name, since, until, wanted):
+            nearer = FAVOURED_NEARER if columns.speaker(name) in favoured else 0.0
+            found.append((one.distance - nearer, name, place))
     found.sort()
     best = [near[place] for _, _, place in found[: values["limit"]]]
     return [(0, f"{one.distance:.15g}", *columns.record(one.owner)[1:]) for one in best]

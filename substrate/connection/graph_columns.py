@@ -248,13 +248,16 @@ class GraphColumns:
         version, created = self._link_version[number], self._link_created[number]
         return RecordName("link", link_id, version, created, END_OF_TIME), source, target
 
-    def is_nearest(self, name: str, key: str, now: Instant, until: Instant, wanted: Wanted) -> bool:
-        """Whether the memory is one of the present that has the vector with this key, and is wanted."""
+    def has_key(self, name: str, key: str) -> bool:
+        """Whether the memory is held, and has the vector with this key."""
+        slot = self._slots[name]
+        return self._is_known[slot] == 1 and key in self._keys.get(slot, ())
+
+    def is_wanted(self, name: str, now: Instant, until: Instant, wanted: Wanted) -> bool:
+        """Whether a memory of the present holds between now and then, and is wanted."""
         slot = self._slots[name]
         return (
-            self._is_known[slot] == 1
-            and key in self._keys.get(slot, ())
-            and self._bits[slot] & wanted.bits == wanted.bits
+            self._bits[slot] & wanted.bits == wanted.bits
             and self._valid[slot] < until
             and self._invalid[slot] > now
             and self._energy[slot] >= wanted.energy

@@ -1,4 +1,4 @@
-// The queries of `substrate.columns.reading`, as they are sent for a graph of the first generation of vectors.
+// The queries of `substrate.store.column_reading`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
 // columns_last

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME
-from substrate.columns.graph_columns import (
+from substrate.connection.graph_columns import (
     CUT,
     OPEN,
     OUTGOING,
@@ -138,14 +138,14 @@ class GraphMoved(Exception):
     """The graph was written to while it was read: the question begins again, on columns of its own."""
 
 
-class Answer(NamedTuple):
+class ColumnRows(NamedTuple):
     """The rows of a query by their kind, without it; `links`: by the memory whose links they are."""
 
     rows: Mapping[str, Sequence[Row]]
     links: Mapping[str, Sequence[LinkRow]]
 
 
-def take(columns: GraphColumns, rows: Sequence[Row]) -> Answer:
+def take(columns: GraphColumns, rows: Sequence[Row]) -> ColumnRows:
     """Hold the memories that a query tells of. Raises GraphMoved."""
     by_kind: dict[str, list[Row]] = {"seen": [], "memory": [], "link": [], "held": [], "key": []}
     for row in rows:
@@ -160,10 +160,10 @@ def take(columns: GraphColumns, rows: Sequence[Row]) -> Answer:
     for name, other, relation_type, link_id, version, created, valid, invalid, bits in by_kind["link"]:
         link = LinkRow(other, relation_type, link_id, version or 1, created, valid, invalid, bits)
         links.setdefault(name, []).append(link)
-    return Answer(by_kind, links)
+    return ColumnRows(by_kind, links)
 
 
-def hold(columns: GraphColumns, rows: Sequence[Row], names: Sequence[str] | None = None) -> Answer:
+def hold(columns: GraphColumns, rows: Sequence[Row], names: Sequence[str] | None = None) -> ColumnRows:
     """Hold memories and their links; of these `names`, where given, those that are not told of were erased."""
     answer = take(columns, rows)
     told = "".join(row[0] for row in answer.rows["held"])
@@ -176,7 +176,7 @@ def hold(columns: GraphColumns, rows: Sequence[Row], names: Sequence[str] | None
     return answer
 
 
-def hold_keys(columns: GraphColumns, answer: Answer, names: Sequence[str] = ()) -> None:
+def hold_keys(columns: GraphColumns, answer: ColumnRows, names: Sequence[str] = ()) -> None:
     """Hold the keys of the vectors of the memories that a query tells of; of these `names` it tells all."""
     keys: dict[str, list[str]] = {name: [] for name in names}
     for name, key, *_ in answer.rows["key"]:

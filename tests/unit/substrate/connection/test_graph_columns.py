@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.temporal import END_OF_TIME
-from substrate.columns.graph_columns import (
+from substrate.connection.graph_columns import (
     OPEN,
     OUTGOING,
     SHOWN,

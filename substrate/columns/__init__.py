@@ -1,1 +1,0 @@
-"""What a process holds of the present of its graphs, in columns."""
