@@ -59,11 +59,10 @@ class LinkRow(NamedTuple):
 
 
 class GraphColumns:
-    """`held_at`: no moment before this one is answered. `state`: in which all of it was read."""
+    """`state`: in which all of it was read."""
 
     def __init__(self, state: GraphState | None = None) -> None:
         self.state = state
-        self.held_at: Instant = 0
         self.is_whole = False
         self.questions = 0
         self._slots: dict[str, int] = {}
@@ -326,7 +325,7 @@ class ColumnsCache:
 
         Without a state they are for one question alone.
         """
-        if state is None:
+        if state is None or self.most_bytes == 0:
             return GraphColumns()
         columns = self._graphs.get(graph)
         if columns is None or columns.state != state or columns.bytes > self.most_bytes:

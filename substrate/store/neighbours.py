@@ -63,6 +63,7 @@ class Neighbours:
     def __init__(self, target: GraphTarget, values: Mapping[str, Any], *, followed: bool = True) -> None:
         self._graph, self.now = target.graph, values["valid_from"]
         self.columns = target.columns or GraphColumns()
+        self._state = self.columns.state
         self._values = {**values, "from": self.now, "until": AFTER_ALL}
         self._strongest = STRONGEST_WALKED if followed else STRONGEST_OF_ALL
         self._passing = _passing_of(values) if followed else None
@@ -92,6 +93,8 @@ class Neighbours:
         if wanted:
             crowds = [name for name in names if columns.degree(name) >= CROWD and name not in self._found]
             await together(*(self._read_crowd(name, wanted) for name in crowds))
+        if columns.state != self._state:
+            raise GraphMoved  # what the next state has changed is held no more
 
     def is_hub(self, name: str) -> bool:
         """Whether no second link is followed from it or through it."""
@@ -160,16 +163,16 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
     """
     graph = target.graph
     near = await likeness.nearest(graph.connection, graph.name, values["near"])
-    try:
-        columns = await _read_owners(target.columns or GraphColumns(), graph, near)
-    except GraphMoved:
-        columns = await _read_owners(GraphColumns(), graph, near)
     passing = _passing_of(values)
     if passing is not None:
         shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
         owners = {one.owner for one in near}
         rows = await graph.read(PASSING, **shared, ids=list(owners))
         passing.update(row[0] for row in rows)
+    try:
+        columns = await _read_owners(target.columns or GraphColumns(), graph, near)
+    except GraphMoved:
+        columns = await _read_owners(GraphColumns(), graph, near)
     wanted, favoured = wanted_of(values, passing), frozenset(values["favoured"])
     since, until = values["valid_from"], values["valid_to"]
     found: list[tuple[float, str, int]] = []
@@ -187,6 +190,9 @@ async def _read_owners(columns: GraphColumns, graph: Graph, near: Sequence[Near]
     """The columns with the memories that these vectors belong to. Raises GraphMoved."""
     lacking = [name for name in dict.fromkeys(one.owner for one in near) if not columns.knows_keys(name)]
     if lacking:
-        hold_keys(columns, take(columns, await graph.read(KEYS, ids=lacking)), lacking)
+        state, rows = columns.state, await graph.read(KEYS, ids=lacking)
+        if columns.state != state:
+            raise GraphMoved
+        hold_keys(columns, take(columns, rows), lacking)
         columns.hold_gone(lacking)
     return columns

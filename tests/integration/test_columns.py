@@ -1,10 +1,11 @@
-"""What a process holds of a graph in columns is what the store holds, whoever writes, and answers what rows answer."""
+"""What a process holds of a graph in columns is what the store holds, whoever writes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -29,19 +30,28 @@ from schemas.memory import Level
 from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
 from schemas.temporal import Instant, to_datetime
-from substrate.columns import reading
-from substrate.columns.graph_columns import GraphColumns
-from substrate.columns.reading import GraphMoved, find_stale
 from substrate.connection.errors import GraphMissing
+from substrate.connection.graph_columns import GraphColumns
+from substrate.connection.parameters import parameters
+from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
-from substrate.store import state_reads
+from substrate.graphs.registry import LOADED_AFTER
+from substrate.store import column_reading, state_reads
+from substrate.store.column_reading import PAGE, find_stale
 from substrate.store.reader import read_situation
 from tests.integration.store import NOW, relate, remember
 from tests.integration.test_kept_reads import OWN_TIMES, another_service
 
 NAMES = tuple(f"m{number}" for number in range(14))
 WORDS = ("boat", "harbour", "lamp", "keeper", "dog", "rope", "tide", "storm")
-QUESTIONS = ("the boat in the harbour", "who is the keeper of the lamp?", "rope and tide", "m3 and m7", "storm dog")
+QUESTIONS = (
+    "the boat in the harbour",
+    "who is the keeper of the lamp?",
+    "rope and tide",
+    "m3 and m7",
+    "storm dog",
+)
+ENERGIES = (0.2, 0.5, 0.9)
 FORMS: tuple[dict[str, Any], ...] = ({}, {}, {"min_energy": 0.4}, {"filters": {"node_types": ["Memory"]}})
 SECOND, DAY = 1_000_000, 86_400_000_000
 
@@ -50,7 +60,7 @@ SECOND, DAY = 1_000_000, 86_400_000_000
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no large graph, and nobody waits between two pages of a load."""
     monkeypatch.setattr(state_reads, "DEADLINE_MS", 900)
-    monkeypatch.setattr(reading, "REST_S", 0.0)
+    monkeypatch.setattr(column_reading, "REST_S", 0.0)
 
 
 async def service(deps: Deps, megabytes: int) -> AsyncIterator[Deps]:
@@ -108,7 +118,7 @@ async def stale(deps: Deps, citizen: str) -> Sequence[str]:
 
 async def fill(deps: Deps, citizen: str, chance: Random) -> None:
     memories = [
-        remember(citizen, name, description=" ".join(chance.sample(WORDS, 3)), energy=chance.choice((0.2, 0.5, 0.9)))
+        remember(citizen, name, description=" ".join(chance.sample(WORDS, 3)), energy=chance.choice(ENERGIES))
         for name in NAMES
     ]
     await apply([*memories, *tangle(citizen, chance, 24)], deps, NOW)
@@ -118,7 +128,7 @@ def tangle(citizen: str, chance: Random, count: int) -> Iterable[Command]:
     for place in range(count):
         one, two = chance.sample(NAMES, 2)
         named = {"id": f"l{place}-{chance.randbytes(3).hex()}"} if chance.random() < 0.3 else {}
-        yield relate(citizen, one, two, energy=chance.choice((0.2, 0.5, 0.9)), **named)
+        yield relate(citizen, one, two, energy=chance.choice(ENERGIES), **named)
 
 
 class Life:
@@ -199,7 +209,10 @@ class Life:
                 memory = EraseMemory(citizen_id=self.citizen, level=Level.N1, id=self.chance.choice(NAMES))
                 await erase(memory, writer, self.now, writer.directory)
             case 1:
-                many = [remember(self.citizen, f"x{self.chance.randbytes(4).hex()}", description="tide") for _ in range(60)]
+                many = [
+                    remember(self.citizen, f"x{self.chance.randbytes(4).hex()}", description="tide")
+                    for _ in range(60)
+                ]
                 await apply(many, writer, self.now)
             case 2:
                 await change_state(self.citizen, StateChange(energy=0.9), writer, self.now)
@@ -218,3 +231,180 @@ async def test_columns_are_what_the_store_holds_whoever_writes(
     holding: Deps, other: Deps, nothing: Deps, seed: int
 ) -> None:
     await Life((holding, other, nothing), Random(seed)).live()
+
+
+# --- what happens while a question is answered ----------------------------------------------------------------
+
+
+class Between:
+    """Does something once, when a service has read so many times."""
+
+    def __init__(self, deps: Deps, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reads = self.at = 0
+        self.act: Callable[[], Awaitable[object]] | None = None
+        self.names: list[str] = []
+        usual = deps.connection.read
+
+        async def read(graph: str, query: Query, header: str, *rest: Any) -> Any:
+            rows = await usual(graph, query, header, *rest)
+            self.reads += 1
+            self.names.append(query.name)
+            if self.act is not None and self.reads == self.at:
+                act, self.act = self.act, None
+                await act()
+            return rows
+
+        monkeypatch.setattr(deps.connection, "read", read)
+
+    def plan(self, at: int, act: Callable[[], Awaitable[object]]) -> None:
+        self.reads, self.at, self.act = 0, at, act
+
+    async def end(self) -> None:
+        """What was planned for after the last read is done now."""
+        if self.act is not None:
+            act, self.act = self.act, None
+            await act()
+
+
+async def boat(deps: Deps, citizen: str) -> None:
+    """A boat and what is around it, and something far from all."""
+    texts = {"boat": "The blue boat", "harbour": "Stone", "lamp": "Light", "keeper": "Tom", "dog": "It barks"}
+    memories = [remember(citizen, name, description=text) for name, text in texts.items()]
+    many = [remember(citizen, f"far-{number}", description="Nothing of it") for number in range(10)]
+    chain = [relate(citizen, *pair) for pair in pairwise(texts)]
+    assert {receipt.status for receipt in await apply([*memories, *many, *chain], deps, NOW)} == {"stored"}
+
+
+BLUE = "the blue boat"
+LATE = NOW + DAY
+MOST_READS = 12
+
+
+@pytest.mark.parametrize("ends", [("boat", "far-0"), ("harbour", "far-1"), ("lamp", "boat")])
+@pytest.mark.parametrize("is_own", [True, False], ids=["by itself", "by another"])
+@pytest.mark.parametrize("how", [{}, {"filters": {"node_types": ["Memory"]}}], ids=["all", "filtered"])
+async def test_a_write_in_the_middle_of_a_question_costs_it_no_link_that_was_there(
+    holding: Deps,
+    other: Deps,
+    nothing: Deps,
+    fresh_citizen: str,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: tuple[str, str],
+    is_own: bool,
+    how: dict[str, Any],
+) -> None:
+    await boat(other, fresh_citizen)
+    between = Between(holding, monkeypatch)
+    link = 0
+
+    async def write() -> None:
+        weak = relate(fresh_citizen, *ends, energy=0.0, id=f"weak-{fresh_citizen}-{link}")
+        receipts = await apply([weak], holding if is_own else other, LATE + link)
+        assert receipts[0].status == "stored"
+
+    for link in range(1, MOST_READS):
+        await ask(holding, fresh_citizen, BLUE, LATE, **how)  # warm, or cold of one end at least
+        if link % 2:
+            holding.connection.forget_kept()
+        before = await ask(nothing, fresh_citizen, BLUE, LATE + 100, **how)
+        between.plan(link, write)
+        found = await ask(holding, fresh_citizen, BLUE, LATE + 100, **how)
+        await between.end()
+        after = await ask(nothing, fresh_citizen, BLUE, LATE + 100, **how)
+        assert found in (before, after)
+        assert await stale(holding, fresh_citizen) == []
+
+
+async def test_what_is_erased_while_it_is_asked_for_is_found_by_no_later_question(
+    holding: Deps, other: Deps, nothing: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await boat(other, fresh_citizen)
+    between = Between(holding, monkeypatch)
+    for number, name in enumerate(("lamp", "harbour", "boat")):
+        for _ in range(LOADED_AFTER):
+            await ask(holding, fresh_citizen, BLUE, LATE)
+        await loaded(holding)
+        gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=name)
+        between.plan(2 + 2 * number, lambda gone=gone: erase(gone, other, LATE, other.directory))
+        await ask(holding, fresh_citizen, BLUE, LATE)
+        await between.end()
+        found = await ask(holding, fresh_citizen, BLUE, LATE)
+        assert found == await ask(nothing, fresh_citizen, BLUE, LATE)
+        assert name not in {node["node_id"] for node in found["levels"]["n1_personal"]["graph_results"]}
+
+
+async def test_ten_that_ask_at_once_a_graph_that_is_opened_have_it_read_once(
+    holding: Deps, nothing: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(nothing, fresh_citizen, Random(1))
+    between = Between(holding, monkeypatch)
+    asked = [text for text in QUESTIONS for _ in range(2)]
+    answers = await asyncio.gather(*(ask(holding, fresh_citizen, text, LATE) for text in asked))
+    await loaded(holding)
+    for text, answer in zip(asked, answers, strict=True):
+        assert answer == await ask(nothing, fresh_citizen, text, LATE)
+    assert between.names.count(PAGE.name) == 1
+    columns = held_by(holding, fresh_citizen)
+    assert columns is not None
+    assert columns.is_whole
+
+
+async def test_no_time_of_asking_and_no_clock_that_goes_back_changes_what_is_held(
+    holding: Deps, other: Deps, nothing: Deps, fresh_citizen: str
+) -> None:
+    await boat(other, fresh_citizen)
+    later = to_datetime(LATE + 5 * DAY)
+    sail = remember(fresh_citizen, "sail", description="White", valid_at=later)
+    await apply([sail, relate(fresh_citizen, "boat", "sail", valid_at=later)], other, LATE)
+    for now in (LATE + 6 * DAY, LATE, LATE + 9 * DAY, NOW + 1, LATE + 6 * DAY):
+        assert await ask(holding, fresh_citizen, BLUE, now) == await ask(nothing, fresh_citizen, BLUE, now)
+    for number, now in enumerate((LATE, NOW - DAY, LATE + 7 * DAY, NOW - 9 * DAY)):
+        await apply([relate(fresh_citizen, "boat", f"far-{number}", energy=1.0)], other, now)
+        found = await ask(holding, fresh_citizen, BLUE, LATE + 8 * DAY)
+        assert found == await ask(nothing, fresh_citizen, BLUE, LATE + 8 * DAY)
+        assert await stale(holding, fresh_citizen) == []
+
+
+async def test_nothing_is_held_of_another_start_of_the_engine(holding: Deps, fresh_citizen: str) -> None:
+    await boat(holding, fresh_citizen)
+    await ask(holding, fresh_citizen, BLUE, LATE)
+    assert held_by(holding, fresh_citizen) is not None
+    holding.connection._engine = "an earlier start"
+    await holding.connection.close()
+    await holding.connection.ping()
+    assert held_by(holding, fresh_citizen) is None
+
+
+# --- bounds ---------------------------------------------------------------------------------------------------
+
+CROWDED = 20_000
+
+
+@pytest.mark.parametrize("megabytes", [0, 8, 160])
+async def test_a_memory_with_a_crowd_of_links_is_asked_for_in_any_room(
+    deps: Deps, nothing: Deps, crowd: str, megabytes: int
+) -> None:
+    async for one in service(deps, megabytes):
+        for text in ("the hub", "m17", "the hub", "m17 and m18", "the hub"):
+            found = await ask(one, crowd, text, LATE)
+            await loaded(one)
+            assert found == await ask(nothing, crowd, text, LATE)
+        assert one.connection.columns.bytes <= max(1_000, one.connection.columns.most_bytes)
+
+
+@pytest.fixture(scope="module")
+async def crowd(deps: Deps) -> str:
+    """A citizen with a hub that is linked with all else."""
+    citizen = f"t{uuid4().hex}"
+    others = [remember(citizen, f"m{number}") for number in range(100)]
+    await apply([remember(citizen, "hub", description="The hub"), *others], deps, NOW)
+    query = Query(
+        "crowd",
+        "MATCH (a:ConsciousnessNode {id: 'hub'})-[e:LINK]->() WITH a, e LIMIT 1 UNWIND range(1, $count) AS n "
+        "MATCH (m:ConsciousnessNode {id: 'm' + toString(n % 100)}) CREATE (a)-[k:LINK]->(m) SET k = properties(e) "
+        "SET k.energy = 0.1 + (n % 900) / 1000.0, k.id = 'l' + toString(n) RETURN count(k)",
+    )
+    await apply([relate(citizen, "hub", "m1")], deps, NOW)
+    for _ in range(CROWDED // 2_000):
+        await deps.connection.write(graph_name(Level.N1, citizen), query, parameters({"count": 2_000}))
+    return citizen
