@@ -320,14 +320,20 @@ class ColumnsCache:
         """What all of them take."""
         return sum(columns.bytes for columns in self._graphs.values())
 
+    def state(self, graph: str) -> GraphState | None:
+        """The state in which the columns of a graph are held."""
+        columns = self._graphs.get(graph)
+        return None if columns is None else columns.state
+
     def of(self, graph: str, state: GraphState | None) -> GraphColumns:
         """The columns of a graph in this state; of every other state of it nothing is held any more.
 
-        Without a state they are for one question alone.
+        Without a state, and in one before that which is held, they are for one question alone.
         """
-        if state is None or self.most_bytes == 0:
-            return GraphColumns()
         columns = self._graphs.get(graph)
+        held = self.state(graph)
+        if state is None or self.most_bytes == 0 or (held is not None and state.precedes(held)):
+            return GraphColumns()
         if columns is None or columns.state != state or columns.bytes > self.most_bytes:
             columns = self._graphs[graph] = GraphColumns(state)
         self._graphs.move_to_end(graph)

@@ -21,7 +21,7 @@ from substrate.connection.graph_columns import (
     LinkRow,
     MemoryRow,
 )
-from substrate.connection.kept import GraphState
+from substrate.connection.kept import ALL_READS, GraphState, changed_between
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     CUT_MARK,
@@ -134,6 +134,12 @@ KEYS: Final = Query("vector_keys_now", f"{_SEEN} UNION ALL {_OF}{_memory('s')} U
 """Some memories, and the keys of their vectors."""
 
 
+LATELY: Final = Query(
+    "changed_lately", "MATCH (m:SubstrateMeta {key: 'stamp'}) UNWIND m.lately AS note RETURN note"
+)
+"""What the last writes changed."""
+
+
 class GraphMoved(Exception):
     """The graph was written to while it was read: the question begins again, on columns of its own."""
 
@@ -222,6 +228,23 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
         else:
             first, tries = first + PAGE_MEMORIES, 0
         await asyncio.sleep(REST_S)
+
+
+async def catch_up(graph: Graph, state: GraphState) -> None:
+    """Carry what is kept of a graph on to this state, where the graph says what was changed since.
+
+    Raises StoreTimeout, Unavailable, Fault.
+    """
+    connection = graph.connection
+    before = connection.columns.state(graph.name)
+    if before is None or not before.precedes(state):
+        return
+    notes = [note for (note,) in await graph.read_existing(LATELY)]
+    changed = changed_between(notes, before.clock, state.clock)
+    if changed is not None:
+        if ALL_READS not in changed:
+            connection.kept.carry(graph.name, before, state, changed)
+        connection.columns.carry(graph.name, before, state, changed)
 
 
 async def find_stale(graph: Graph, columns: GraphColumns, names: Sequence[str]) -> list[str]:

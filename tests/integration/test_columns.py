@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -221,8 +222,9 @@ class Life:
             case _:
                 lines = list(await export([Origin(Level.N1, self.citizen)], writer, embeddings=True))
                 await erase(EraseCitizen(citizen_id=self.citizen), writer, self.now, writer.directory)
-                quiet = {"citizen_id": self.citizen, "progress": lambda *_: None}
-                await import_lines(lambda: iter(lines), writer, self.now, **quiet)
+                await import_lines(
+                    lambda: iter(lines), writer, self.now, citizen_id=self.citizen, progress=lambda *_: None
+                )
 
 
 @settings(max_examples=8, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
@@ -325,7 +327,7 @@ async def test_what_is_erased_while_it_is_asked_for_is_found_by_no_later_questio
             await ask(holding, fresh_citizen, BLUE, LATE)
         await loaded(holding)
         gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id=name)
-        between.plan(2 + 2 * number, lambda gone=gone: erase(gone, other, LATE, other.directory))
+        between.plan(2 + 2 * number, partial(erase, gone, other, LATE, other.directory))
         await ask(holding, fresh_citizen, BLUE, LATE)
         await between.end()
         found = await ask(holding, fresh_citizen, BLUE, LATE)
