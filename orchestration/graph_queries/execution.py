@@ -216,8 +216,8 @@ async def find_starts(target: GraphTarget, query: Query, values: Mapping[str, An
     return await target.graph.read(query, **values)
 
 
-AHEAD = 6
-"""This many memories between are looked at together for a second link: the strongest may be hubs."""
+AHEAD = 3
+"""So many more memories between are read than a second link is followed from: the strongest may be hubs."""
 
 
 class SearchRows(NamedTuple):
@@ -270,7 +270,7 @@ async def _rows(
     near = list(chain.from_iterable(chain.from_iterable(steps)))
     wanted = chain(*names, (each.other for each in near))
     ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target.graph, wanted, ends)
+    memories, links = await read_both(target, wanted, ends)
     shown = memories
     if is_shown is not None:
         shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
@@ -337,11 +337,13 @@ async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Ste
 
     async def choose(neighbours: Neighbours) -> list[Steps]:
         await neighbours.read(ids, first)
-        between = _Between(neighbours)
-        for search in searches:
-            between.begin_at(search)
-        await between.choose()
-        return [Steps(_first_steps(search, neighbours), between.steps(search)) for search in searches]
+        while True:
+            pairs = chain.from_iterable(_between(search, neighbours, ahead=AHEAD) for search in searches)
+            unknown = {other for _, other in pairs} - neighbours.known
+            if not unknown:
+                break
+            await neighbours.read(unknown, 0)
+        return [Steps(_first_steps(search, neighbours), _second_steps(search, neighbours)) for search in searches]
 
     return await undisturbed(target, searches[0].values, choose)
 
@@ -356,55 +358,28 @@ def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
     return steps
 
 
-class _Between:
-    """The memories between the first starts and what is two links away: no hub, the most strongly linked."""
+def _second_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
+    """The second links of a search, from the ends of the strongest first links; none leads back."""
+    columns, onward = neighbours.columns, search.values["second_hop"]
+    steps: list[NearLink] = []
+    for name, other in _between(search, neighbours):
+        back = (number for number in neighbours.holding(other) if columns.other(number) != name)
+        steps += [neighbours.near_link(number, other) for number in islice(back, onward)]
+    return steps
 
-    def __init__(self, neighbours: Neighbours) -> None:
-        self._neighbours = neighbours
-        self._known: set[str] = set()
-        self._wanted: dict[tuple[str, int], int] = {}
 
-    def begin_at(self, search: SearchRows) -> None:
-        """Look for what is two links away from the first starts of a search."""
-        for name, times in Counter(search.ids("far")).items():
-            if not self._neighbours.is_hub(name):
-                most = search.values["second_starts"]
-                self._wanted[name, times] = max(most, self._wanted.get((name, times), 0))
+def _between(search: SearchRows, neighbours: Neighbours, *, ahead: int = 0) -> Iterator[tuple[str, str]]:
+    """The first starts, and what lies between each and a second link: no hub, the most strongly linked.
 
-    async def choose(self) -> None:
-        """Read the links of memories between until it is known which are chosen."""
-        while unknown := dict.fromkeys(each for wanted in self._wanted for each in self._unknown(*wanted)):
-            await self._neighbours.read(unknown, 0)
-            self._known.update(unknown)
-
-    def _unknown(self, name: str, times: int) -> list[str]:
-        """The next memories between of which it must be known whether they are hubs."""
-        most, found = self._wanted[name, times], 0
-        unknown: list[str] = []
-        for number in self._neighbours.holding(name):
-            other = self._neighbours.columns.other(number)
-            if other not in self._known:
-                unknown.append(other)
-            elif not self._neighbours.is_hub(other) and not unknown:
-                found += times
-            if found >= most or len(unknown) >= AHEAD:
-                break
-        return unknown
-
-    def steps(self, search: SearchRows) -> list[NearLink]:
-        """The second links of a search, from the ends of the strongest first links; none leads back."""
-        most, onward = search.values["second_starts"], search.values["second_hop"]
-        columns, holding = self._neighbours.columns, self._neighbours.holding
-        steps: list[NearLink] = []
-        for name, times in Counter(search.ids("far")).items():
-            if self._neighbours.is_hub(name):
-                continue
-            others = (columns.other(number) for number in holding(name) for _ in range(times))
-            between = islice((other for other in others if not self._neighbours.is_hub(other)), most)
-            for other in dict.fromkeys(between):
-                back = (number for number in holding(other) if columns.other(number) != name)
-                steps += [self._neighbours.near_link(number, other) for number in islice(back, onward)]
-        return steps
+    What was not read yet is taken for no hub; `ahead`: so many more.
+    """
+    for name, times in Counter(search.ids("far")).items():
+        if not neighbours.is_hub(name):
+            others = map(neighbours.columns.other, neighbours.holding(name))
+            uncrowded = (other for other in others if not neighbours.is_hub(other))
+            most = -(-search.values["second_starts"] // times) + ahead
+            for other in dict.fromkeys(islice(uncrowded, most)):
+                yield name, other
 
 
 type Following = Callable[[GraphTarget, Sequence[SearchRows]], Awaitable[list[list[Row]]]]

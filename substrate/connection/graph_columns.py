@@ -7,22 +7,27 @@ was in one state of the graph (`GraphState`); `ColumnsCache` sees to that.
 
 from __future__ import annotations
 
+import builtins
+import marshal
 from array import array
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, MutableSequence, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.kept import GraphState, RecordName
+from substrate.connection.kept import GraphState, RecordName, name_of
 
 DEFAULT_BYTES: Final = 64 << 20
 MEMORY_BYTES: Final = 250
 LINK_BYTES: Final = 35
+ROW_BYTES: Final = 50
+"""Beside its values, the packed row of a record."""
 GRAPH_BYTES: Final = 1_000
 """What a graph takes of which nothing is held yet: a service may be asked about any number of citizens."""
 UNKNOWN: Final = -1
 """In place of the number of links that were not read."""
-OPEN, TOLD, TELLS, STATES, CUT = 1, 2, 4, 8, 16
+OPEN, TOLD, TELLS, STATES, CUT, _KNOWN = 1, 2, 4, 8, 16, 32
 """Bits of a memory: it is known now; somebody told it; it says something; does not only ask; its text is long."""
 WALKED, OUTGOING, SHOWN = 1, 2, 4
 """Bits of an end of a link: questions follow it; the memory is its source; it is known now."""
@@ -59,7 +64,7 @@ class LinkRow(NamedTuple):
 
 
 class GraphColumns:
-    """`state`: in which all of it was read."""
+    """`state`: in which all of it was read; None where that is for one question alone."""
 
     def __init__(self, state: GraphState | None = None) -> None:
         self.state = state
@@ -67,21 +72,23 @@ class GraphColumns:
         self.questions = 0
         self._slots: dict[str, int] = {}
         self.ids: list[str] = []
-        # Columns of memories, by slot; those of one that was not read mean nothing.
-        self._is_known = bytearray()
-        self._version, self._bits = array("i"), bytearray()
-        self._created, self._valid, self._invalid = array("q"), array("q"), array("q")
-        self._energy, self._confidence = array("d"), array("d")
+        # By slot, in the order of `MemoryRow`; those of a memory that was not read mean nothing.
         self._speaker: list[str] = []
-        self._keys: dict[int, tuple[str, ...]] = {}
+        self._memories: list[MutableSequence[Any]] = [*(array(code) for code in "iqqqddB"), self._speaker]
+        self._version, self._created, self._valid, self._invalid = self._memories[:4]
+        self._energy, self._confidence, self._bits = self._memories[4:7]
+        self._keys: list[Sequence[str] | None] = []
+        self._rows: list[bytes | None] = []
         self._degree, self._first, self._count = array("i"), array("q"), array("i")
-        # Columns of ends of links, by number.
-        self._other, self._link_version, self._link_bits = array("i"), array("i"), bytearray()
-        self._link_created, self._link_valid, self._link_invalid = array("q"), array("q"), array("q")
+        # By the number of an end of a link.
+        self._ends: list[MutableSequence[Any]] = [array(code) for code in "ihiqqqB"]
+        self._other, self._type, self._link_version, self._link_created = self._ends[:4]
+        self._link_valid, self._link_invalid, self._link_bits = self._ends[4:]
+        self._link_rows: list[bytes | None] = []
         self._types: dict[str, int] = {}
         self._type_names: list[str] = []
-        self._type = array("h")
         self._link_ids: dict[int, str] = {}
+        self._row_bytes = 0
         self._crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
 
     @property
@@ -93,7 +100,7 @@ class GraphColumns:
     def bytes(self) -> int:
         """What all of it takes, by estimate."""
         named = (MEMORY_BYTES - 40) * len(self._link_ids)
-        return GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self._other) + named
+        return GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self._other) + named + self._row_bytes
 
     # --- what is held ---------------------------------------------------------------------------------------
 
@@ -103,29 +110,29 @@ class GraphColumns:
         if slot is None:
             slot = self._slots[name] = len(self.ids)
             self.ids.append(name)
-            self._is_known.append(0)
-            self._bits.append(0)
-            self._speaker.append("")
-            for column in (self._version, self._created, self._valid, self._invalid, self._first):
+            for column in (*self._memories, self._first):
                 column.append(0)
-            self._energy.append(0.0)
-            self._confidence.append(0.0)
-            self._degree.append(UNKNOWN)
-            self._count.append(UNKNOWN)
+            for unknown in (self._degree, self._count):
+                unknown.append(UNKNOWN)
+            self._keys.append(None)
+            self._rows.append(None)
         return slot
 
     def hold_memory(self, row: MemoryRow) -> None:
         """Hold a memory as it is now."""
         slot = self.slot(row.id)
-        self._is_known[slot], self._bits[slot] = 1, row.bits
-        self._version[slot], self._created[slot] = row.version, row.created_at
-        self._valid[slot], self._invalid[slot] = row.valid_at, row.invalid_at
-        self._energy[slot], self._confidence[slot] = row.energy, row.confidence
-        self._speaker[slot] = row.speaker
+        for column, value in zip(self._memories, row[1:], strict=True):
+            column[slot] = value
+        self._bits[slot] |= _KNOWN
 
-    def hold_keys(self, name: str, keys: Iterable[str]) -> None:
+    def hold_gone(self, names: Iterable[str]) -> None:
+        """Of these memories those that are not held do not exist."""
+        for slot in map(self.slot, names):
+            self._bits[slot] = self._bits[slot] or _KNOWN
+
+    def hold_keys(self, name: str, keys: Sequence[str]) -> None:
         """Hold the keys of the vectors of a memory (`substrate.likeness`)."""
-        self._keys[self.slot(name)] = tuple(keys)
+        self._keys[self.slot(name)] = keys
 
     def hold_links(self, name: str, degree: int, links: Sequence[LinkRow] | None) -> None:
         """Hold the ends of links of a memory, strongest first; None where only their number was read."""
@@ -136,28 +143,35 @@ class GraphColumns:
     def add_links(self, links: Sequence[LinkRow]) -> range:
         """Hold ends of links, which get these numbers."""
         start = len(self._other)
-        for link in links:
-            if link.id is not None:
-                self._link_ids[len(self._other)] = link.id
-            self._other.append(self.slot(link.other))
-            self._link_version.append(link.version)
-            self._link_bits.append(link.bits)
-            self._link_created.append(link.created_at)
-            self._link_valid.append(link.valid_at)
-            self._link_invalid.append(link.invalid_at)
-            kind = self._types.get(link.relation_type)
-            if kind is None:
-                kind = self._types[link.relation_type] = len(self._type_names)
-                self._type_names.append(link.relation_type)
-            self._type.append(kind)
+        for other, relation_type, link_id, *rest in links:
+            if link_id is not None:
+                self._link_ids[len(self._other)] = link_id
+            if relation_type not in self._types:
+                self._types[relation_type] = len(self._type_names)
+                self._type_names.append(relation_type)
+            values = (self.slot(other), self._types[relation_type], *rest)
+            for column, value in zip(self._ends, values, strict=True):
+                column.append(value)
+            self._link_rows.append(None)
         return range(start, len(self._other))
 
-    def hold_gone(self, names: Iterable[str]) -> None:
-        """Of these memories those that are not held do not exist."""
-        for name in names:
-            slot = self.slot(name)
-            if not self._is_known[slot]:
-                self._is_known[slot], self._bits[slot] = 1, 0
+    def hold_row(self, row: Sequence[Any]) -> None:
+        """Hold the whole row of the record of a memory that is held, packed."""
+        name = name_of("memory", row)
+        slot = self._slots.get(name.id)
+        if slot is not None and self._rows[slot] is None and self.record(name.id) == name:
+            self._rows[slot] = self._pack(row)
+
+    def hold_link_row(self, row: Sequence[Any], source: str, target: str) -> None:
+        """Hold the whole row of the record of a link, packed, if the links of its source are held."""
+        number = self._number(name_of("link", row), source, target)
+        if number is not None and self._link_rows[number] is None:
+            self._link_rows[number] = self._pack(row)
+
+    def _pack(self, row: Sequence[Any]) -> builtins.bytes:
+        packed = marshal.dumps([*row])
+        self._row_bytes += ROW_BYTES + len(packed)
+        return packed
 
     def hold_crowd(self, name: str, wanted: Wanted, at: Instant, numbers: range) -> None:
         """Hold the strongest links of a memory that has more than are read; they last at this moment."""
@@ -170,12 +184,10 @@ class GraphColumns:
 
     def forget(self, names: Collection[str]) -> None:
         """Hold nothing more of these memories and of their links."""
-        for name in names:
-            slot = self._slots.get(name)
-            if slot is not None:
-                self._is_known[slot] = self._bits[slot] = 0
-                self._degree[slot] = self._count[slot] = UNKNOWN
-                self._keys.pop(slot, None)
+        for slot in [self._slots[name] for name in names if name in self._slots]:
+            self._bits[slot] = 0
+            self._degree[slot] = self._count[slot] = UNKNOWN
+            self._keys[slot] = self._rows[slot] = None
         if names:
             self._crowds.clear()
 
@@ -193,51 +205,53 @@ class GraphColumns:
 
     def unknown_ends(self, names: Iterable[str]) -> list[str]:
         """The memories at the other ends of their links that are not held."""
-        known, other = self._is_known, self._other
-        found: dict[int, None] = {}
-        for name in names:
-            for number in self.links(name):
-                if not known[other[number]]:
-                    found[other[number]] = None
-        return [self.ids[slot] for slot in found]
+        numbers = chain.from_iterable(map(self.links, names))
+        slots = dict.fromkeys(self._other[number] for number in numbers)
+        return [self.ids[slot] for slot in slots if not self._bits[slot]]
 
-    def holding(self, name: str, now: Instant, wanted: Wanted) -> list[int]:
-        """The ends of its links that hold now and are wanted, as the memory at the other end, strongest first."""
-        other, link_bits, bits = self._other, self._link_bits, self._bits
-        energy, confidence = self._energy, self._confidence
-        found: list[int] = []
-        for number in self.of_these(self.links(name), now):
-            slot = other[number]
-            if (
-                link_bits[number] & wanted.link_bits == wanted.link_bits
-                and bits[slot] & wanted.bits == wanted.bits
-                and energy[slot] >= wanted.energy
-                and confidence[slot] >= wanted.confidence
-                and (wanted.passing is None or self.ids[slot] in wanted.passing)
-            ):
-                found.append(number)
-        return found
+    def holding(self, numbers: Iterable[int], now: Instant, wanted: Wanted) -> list[int]:
+        """The ends of links among these that hold now and are wanted, as the memory at the other end."""
+        link_bits, since, until = self._link_bits, self._link_valid, self._link_invalid
+        needed = wanted.link_bits
+        found = [one for one in numbers if since[one] <= now < until[one] and link_bits[one] & needed == needed]
+        slots = self._wanted({self._other[number] for number in found}, now, now + 1, wanted)
+        return [number for number in found if self._other[number] in slots]
 
-    def of_these(self, numbers: Iterable[int], now: Instant) -> list[int]:
-        """Those of the ends of links that hold now, with the memory at the other end."""
-        other, valid, invalid = self._other, self._valid, self._invalid
-        since, until = self._link_valid, self._link_invalid
-        found: list[int] = []
-        for number in numbers:
-            slot = other[number]
-            if since[number] <= now < until[number] and valid[slot] <= now < invalid[slot]:
-                found.append(number)
-        return found
+    def wanted(self, names: Iterable[str], now: Instant, until: Instant, wanted: Wanted) -> set[str]:
+        """Those of these memories that hold between now and then, and are wanted."""
+        slots = self._wanted(map(self._slots.__getitem__, names), now, until, wanted)
+        return {self.ids[slot] for slot in slots}
+
+    def _wanted(self, slots: Iterable[int], now: Instant, until: Instant, wanted: Wanted) -> set[int]:
+        bits, valid, invalid = self._bits, self._valid, self._invalid
+        energy, confidence, passing = self._energy, self._confidence, wanted.passing
+        return {
+            slot
+            for slot in slots
+            if bits[slot] & wanted.bits == wanted.bits
+            and valid[slot] < until
+            and invalid[slot] > now
+            and energy[slot] >= wanted.energy
+            and confidence[slot] >= wanted.confidence
+            and (passing is None or self.ids[slot] in passing)
+        }
 
     def other(self, number: int) -> str:
         """The memory at the other end of a link."""
-        return self.ids[self._other[number]]
+        slot: int = self._other[number]
+        return self.ids[slot]
 
     def record(self, name: str) -> RecordName:
         """The name of the record of a memory that is held."""
         slot = self._slots[name]
         cut = 1 if self._bits[slot] & CUT else 0
         return RecordName("memory", name, self._version[slot], self._created[slot], END_OF_TIME, cut)
+
+    def row(self, name: RecordName) -> list[Any] | None:
+        """The row of a record of a memory; None where it is not held."""
+        slot = self._slots.get(name.id)
+        packed = None if slot is None else self._rows[slot]
+        return None if packed is None or self.record(name.id) != name else marshal.loads(packed)
 
     def link(self, number: int, name: str) -> tuple[RecordName, str, str]:
         """The name of the record of a link, one end of which is the memory `name`, and the ids of its ends."""
@@ -247,27 +261,25 @@ class GraphColumns:
         version, created = self._link_version[number], self._link_created[number]
         return RecordName("link", link_id, version, created, END_OF_TIME), source, target
 
-    def has_key(self, name: str, key: str) -> bool:
-        """Whether the memory is held, and has the vector with this key."""
-        slot = self._slots[name]
-        return self._is_known[slot] == 1 and key in self._keys.get(slot, ())
+    def link_row(self, name: RecordName, source: str, target: str) -> list[Any] | None:
+        """The row of a record of a link; None where it is not held."""
+        number = self._number(name, source, target)
+        packed = None if number is None else self._link_rows[number]
+        return None if packed is None else marshal.loads(packed)
 
-    def is_wanted(self, name: str, now: Instant, until: Instant, wanted: Wanted) -> bool:
-        """Whether a memory of the present holds between now and then, and is wanted."""
-        slot = self._slots[name]
-        return (
-            self._bits[slot] & wanted.bits == wanted.bits
-            and self._valid[slot] < until
-            and self._invalid[slot] > now
-            and self._energy[slot] >= wanted.energy
-            and self._confidence[slot] >= wanted.confidence
-            and (wanted.passing is None or name in wanted.passing)
-        )
+    def _number(self, name: RecordName, source: str, target: str) -> int | None:
+        """The number of the end of a link at its source; None where it is not held."""
+        if source in self._slots:
+            end = self._slots.get(target)
+            for number in self.links(source):
+                if self._other[number] == end and self.link(number, source)[:2] == (name, source):
+                    return number
+        return None
 
-    def knows_keys(self, name: str) -> bool:
-        """Whether it is known which vectors the memory has."""
+    def keys(self, name: str) -> Sequence[str] | None:
+        """The keys of the vectors of a memory; None where they were not read."""
         slot = self._slots.get(name)
-        return slot is not None and slot in self._keys and self._is_known[slot] == 1
+        return None if slot is None or not self._bits[slot] else self._keys[slot]
 
     def speaker(self, name: str) -> str:
         """Who said it, in lower case; empty where nobody is named."""
@@ -283,18 +295,14 @@ class GraphColumns:
         slot = self._slots.get(name)
         if slot is None:
             return None, None, None
-        columns = (
-            self._version, self._bits, self._created, self._valid, self._invalid,
-            self._energy, self._confidence, self._speaker,
-        )  # fmt: skip
-        exists = self._bits[slot] != 0
-        memory = [column[slot] for column in columns] if exists else []
+        bits = self._bits[slot]
+        memory = [column[slot] for column in self._memories] if bits != _KNOWN else []
         of_links = (self._link_bits, self._link_valid, self._link_invalid)
         links = [(self.link(number, name), *(each[number] for each in of_links)) for number in self.links(name)]
         return (
-            memory if self._is_known[slot] else None,
+            memory if bits else None,
             None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
-            sorted(self._keys[slot]) if slot in self._keys else None,
+            sorted(self.keys(name) or ()) if bits and self._keys[slot] is not None else None,
         )
 
 
@@ -305,7 +313,7 @@ class Wanted(NamedTuple):
     link_bits: int
     energy: float = 0.0
     confidence: float = 0.0
-    passing: Collection[str] | None = None
+    passing: set[str] | None = None
 
 
 class ColumnsCache:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
@@ -44,12 +43,10 @@ type Era = tuple[int, int]
 DEFAULT_BYTES: Final = 64 << 20
 MOST_ERAS: Final = 10_000
 """The eras of this many graphs are known; before there are more, all records are dropped."""
-_ROW_BYTES: Final = {"memory": 1_200, "link": 1_000}
-"""What the row of a record takes, with its texts."""
-_USED_BYTES: Final = {"memory": 7_800, "link": 5_000}
-"""What is usually computed from a record that an answer found."""
-_BYTES_OF_CHARACTER: Final = 3
-"""Texts stand in a model, in JSON, and as stems, too."""
+_KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
+"""What a record takes beside its texts, with what is usually computed from it."""
+_BYTES_OF_CHARACTER: Final = 4
+"""Texts stand in the row, in a model, in JSON, and as stems."""
 
 
 class Record:
@@ -57,17 +54,16 @@ class Record:
 
     `derived` is for pure code: what it computed from the row alone, by a name of its own. A record may be dropped
     and read again at any time, so whatever is missing there is computed again. What was computed is shared by all
-    answers of the process: it must not be changed afterwards. `bytes`, `asked` and `is_used` are for the
-    cache: what it takes, whether it was asked for since it was last passed over, and whether what was computed is
-    counted.
+    answers of the process: it must not be changed afterwards. `bytes` and `asked` are for the cache: what it
+    takes, and whether it was asked for since it was last passed over.
     """
 
-    __slots__ = ("_parts", "asked", "bytes", "derived", "is_used", "row")
+    __slots__ = ("_parts", "asked", "bytes", "derived", "row")
 
     def __init__(self, row: Sequence[Any]) -> None:
         self.row = row
         self.derived: dict[str, Any] = {}
-        self.bytes, self.asked, self.is_used = 0, False, False
+        self.bytes, self.asked = 0, False
         self._parts: dict[tuple[int, int], dict[str, Any]] | None = None
 
     def derived_of(self, start: int, end: int) -> dict[str, Any]:
@@ -89,19 +85,6 @@ def _places(columns: Sequence[str]) -> _Places:
 
 
 _TEXT: Final = NODE_COLUMNS.index("description")
-_LONG: Final = frozenset(
-    ("name", "description", "invalidation_reason", "closed_reason", "emotion_vector", "emotion_description",
-     "felt_quality", "body_sensation", "spatial_context", "sensory_details", "goal", "mindstate",
-     "formation_trigger", "tags", "buckets", "aliases", "rule", "shared_from", "extra")
-)  # fmt: skip
-"""Columns whose texts may be long. Those of the others are counted with the record itself."""
-
-
-def _take_long(columns: Sequence[str]) -> itemgetter[tuple[Any, ...]]:
-    return itemgetter(*(place for place, name in enumerate(columns) if name in _LONG))
-
-
-_LONG_TEXTS: Final = {"memory": _take_long(NODE_COLUMNS), "link": _take_long(LINK_COLUMNS)}
 _PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
 
 
@@ -151,8 +134,6 @@ class RecordCache:
             else:
                 record.asked = True
                 found[name] = record
-                if record.derived and not record.is_used:
-                    self._count_used(name, record)
         self.hits += len(found)
         self.misses += missing
         return found
@@ -182,7 +163,8 @@ class RecordCache:
 
     def _keep(self, graph: str, name: RecordName, record: Record) -> None:
         key = (graph, name)
-        record.bytes, record.is_used = _ROW_BYTES[name.kind], False
+        characters = sum(len(value) for value in record.row if isinstance(value, str))
+        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * characters
         former = self._kept.pop(key, None)
         if former is not None:
             self.bytes -= former.bytes
@@ -190,17 +172,6 @@ class RecordCache:
             return
         self._kept[key] = record
         self.bytes += record.bytes
-        self._make_room()
-
-    def _count_used(self, name: RecordName, record: Record) -> None:
-        """Count what was computed from a record since it was kept."""
-        texts = filter(None, _LONG_TEXTS[name.kind](record.row))
-        more = _USED_BYTES[name.kind] + _BYTES_OF_CHARACTER * sum(map(len, texts))
-        record.is_used = True
-        record.bytes += more
-        self.bytes += more
-
-    def _make_room(self) -> None:
         while self.bytes > self.most_bytes:
             key, first = self._kept.popitem(last=False)
             if first.asked:

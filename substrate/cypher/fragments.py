@@ -341,33 +341,6 @@ MOST_FELT: Final = 2000
 """This many of the newest records with one of the emotions are compared, in about 5 ms."""
 
 
-_NEAR: Final = ("'near'", "t.digest", "toLower(coalesce(s.speaker, ''))")
-
-
-def vectors_now(condition: str) -> str:
-    """One row for each property of the state of the graph, and one for each vector of those of the memories `$ids`
-    that last and meet the condition, with its record: what was found is joined to them in Python."""
-    row = (*_NEAR, *each_found_column("s"))
-    return (
-        f"{SEEN} RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, "
-        f"{', '.join(f'null AS c{place}' for place in range(3, len(row)))} UNION ALL "
-        f"{_vectors(condition)} RETURN {', '.join(f'{column} AS c{place}' for place, column in enumerate(row))}"
-    )
-
-
-def named_vectors_now(condition: str) -> str:
-    """One row for each of these vectors, with the name of its record and when that holds."""
-    row = (*_NEAR, "s.valid_at", "s.invalid_at", thin_columns("s"))
-    return f"{_vectors(condition)} RETURN {', '.join(row)}"
-
-
-def _vectors(condition: str) -> str:
-    return (
-        "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids "
-        f"WITH s WHERE {lasting('s')} AND {condition} MATCH (s)-[:HAS_TRACE]->(t) WHERE t:Trace"
-    )
-
-
 def found_now(condition: str) -> str:
     """Binds `s`, a record of the present that meets the condition, and its `score`, the cosine distance."""
     return (

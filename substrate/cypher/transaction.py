@@ -66,10 +66,11 @@ _EXPECTED_LINKS: Final = (
 )
 
 _FREE_HANDLES: Final = (
-    "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->() RETURN count(e) AS taken } "
-    "WITH m, at, later WHERE taken = 0 "
+    "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK {handle: handle}]->() RETURN count(e) AS taken } "
+    "CALL { UNWIND $handles AS handle MATCH ()-[e:PAST_LINK {handle: handle}]->() RETURN count(e) AS former } "
+    "WITH m, at, later WHERE taken + former = 0 "
 )
-"""Goes on only if no link has one of the handles."""
+"""Goes on only if no link has one of the handles. A match of both types would look at every link of the graph."""
 
 _ADD_NEW: Final = (
     "FOREACH (r IN $new | CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace) "

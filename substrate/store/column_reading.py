@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME
@@ -44,8 +45,6 @@ CROWD: Final = 256
 STRONGEST: Final = 24
 PAGE_MEMORIES: Final = 250
 """With ten links each a page takes the engine about 40 ms."""
-ROOM: Final = 0.8
-"""Up to this share of what may be kept records are read ahead."""
 REST_S: Final = 0.02
 """Between two pages: a load takes less than all of a core."""
 MOST_TRIES: Final = 3
@@ -115,8 +114,9 @@ AROUND: Final = Query(
 PAGE: Final = Query("columns_page", f"{_around(_OF_PAGE)} UNION ALL {_keys(_OF_PAGE)}")
 LAST: Final = Query("columns_last", "MATCH (s:ConsciousnessNode) RETURN max(id(s))")
 RECORDS: Final = Query("records_page", f"{_OF_PAGE}RETURN {found_columns('s')}")
-LINK_RECORDS: Final = Query("link_records_page", f"{_OF_PAGE}MATCH (s)-[e:LINK]->() RETURN {link_columns('e')}")
-"""The records of a page: they are kept while there is room."""
+LINK_RECORDS: Final = Query(
+    "link_records_page", f"{_OF_PAGE}MATCH (s)-[e:LINK]->(m) RETURN s.id, m.id, {link_columns('e')}"
+)
 MEMORIES: Final = Query("memories_around", f"{_SEEN} UNION ALL {_OF}{_memory('s')}")
 
 
@@ -128,8 +128,6 @@ def _strongest(name: str, condition: str) -> Query:
 
 STRONGEST_WALKED: Final = _strongest("strongest_links_around", f" AND {walked('e')} AND {findable('m')}")
 STRONGEST_OF_ALL: Final = _strongest("strongest_all_links_around", "")
-PASSING: Final = Query("passing_around", f"{_OF}WHERE {findable('s')} RETURN s.id")
-"""Which of some memories pass the filters of a question."""
 KEYS: Final = Query("vector_keys_now", f"{_SEEN} UNION ALL {_OF}{_memory('s')} UNION ALL {_keys(_OF)}")
 """Some memories, and the keys of their vectors."""
 
@@ -191,43 +189,40 @@ def hold_keys(columns: GraphColumns, answer: ColumnRows, names: Sequence[str] = 
         columns.hold_keys(name, own)
 
 
-async def load_page(graph: Graph, columns: GraphColumns, first: int) -> bool:
-    """Hold the memories with the internal ids of one page, from this one on; False after the last one.
+async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
+    """Hold the whole graph, page by page, unless that takes more than so many bytes, then the rows of its records
+    as far as there is room. What is written meanwhile by others ends it.
 
-    Raises GraphMoved, GraphMissing, StoreTimeout, Unavailable, Fault.
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     last = (await graph.read(LAST))[0][0]
-    if last is None or first > last:
-        return False
+    for hold_page in (_hold_page, _hold_rows):
+        for first in range(0, 0 if last is None else last + 1, PAGE_MEMORIES):
+            for _ in range(MOST_TRIES):
+                await asyncio.sleep(REST_S)
+                if columns.bytes >= most_bytes:
+                    return
+                # A write of this process is carried when its answer has arrived; another one ends these columns.
+                with suppress(GraphMoved):
+                    await hold_page(graph, columns, first)
+                    break
+            else:
+                return
+        columns.is_whole = True
+
+
+async def _hold_page(graph: Graph, columns: GraphColumns, first: int) -> None:
+    """The memories with the internal ids of one page, from this one on, with their links. Raises GraphMoved."""
     rows = await graph.read(PAGE, first=first, until=first + PAGE_MEMORIES)
     hold_keys(columns, hold(columns, rows))
-    records = graph.records
-    if records.cache.bytes < ROOM * records.cache.most_bytes:
-        for row in await graph.read(RECORDS, first=first, until=first + PAGE_MEMORIES):
-            records.memory(row)
-        for row in await graph.read(LINK_RECORDS, first=first, until=first + PAGE_MEMORIES):
-            records.link(row)
-    return True
 
 
-async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
-    """Hold the whole graph, page by page, unless that takes more than so many bytes. What is written meanwhile by
-    others ends it. Raises as `load_page` does.
-    """
-    first, tries = 0, 0
-    while columns.bytes < most_bytes:
-        try:
-            if not await load_page(graph, columns, first):
-                columns.is_whole = True
-                return
-        except GraphMoved:
-            # A write of this process is carried when its answer has arrived; another one ends these columns.
-            tries += 1
-            if tries > MOST_TRIES:
-                return
-        else:
-            first, tries = first + PAGE_MEMORIES, 0
-        await asyncio.sleep(REST_S)
+async def _hold_rows(graph: Graph, columns: GraphColumns, first: int) -> None:
+    """The records of these memories and of the links from them."""
+    for row in await graph.read(RECORDS, first=first, until=first + PAGE_MEMORIES):
+        columns.hold_row(row)
+    for source, target, *row in await graph.read(LINK_RECORDS, first=first, until=first + PAGE_MEMORIES):
+        columns.hold_link_row(row, source, target)
 
 
 async def catch_up(graph: Graph, state: GraphState) -> None:

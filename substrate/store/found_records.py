@@ -10,7 +10,7 @@ from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph
+from substrate.graphs.graph import Graph, GraphTarget
 
 MEMORIES: Final = Query(
     "found_memories", f"MATCH (m:ConsciousnessNode) WHERE m.id IN $ids RETURN {found_columns('m')}"
@@ -38,12 +38,15 @@ LINKS: Final = Query(
 _VERSION: Final = NODE_COLUMNS.index("version")
 
 
-async def read_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+async def read_memories(target: GraphTarget, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
     """The records of these memories. One that was closed since its name was read is as it is now; an erased one
     is not there.
     """
-    wanted = dict.fromkeys(names)
+    graph, columns, wanted = target.graph, target.columns, dict.fromkeys(names)
     found = graph.records.find(wanted)
+    for name in wanted:
+        if columns is not None and name not in found and (row := columns.row(name)) is not None:
+            found[name] = graph.records.memory(row)
     if len(found) < len(wanted):
         lacking = [name for name in wanted if name not in found]
         rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
@@ -55,10 +58,11 @@ async def read_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[Re
     return found
 
 
-async def read_whole_memories(graph: Graph, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
+async def read_whole_memories(target: GraphTarget, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
     """The same with the whole of long texts."""
+    graph = target.graph
     wanted = list(dict.fromkeys(names))
-    found = dict(await read_memories(graph, [name for name in wanted if not name.cut]))
+    found = dict(await read_memories(target, [name for name in wanted if not name.cut]))
     long = [name for name in wanted if name.cut]
     if long:
         rows = await graph.read(WHOLE_MEMORIES, ids=[name.id for name in long])
@@ -74,20 +78,26 @@ def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Row]) 
     return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
 
 
-async def read_links(graph: Graph, ends: Mapping[RecordName, tuple[str, str]]) -> Mapping[RecordName, Record]:
+async def read_links(
+    target: GraphTarget, ends: Mapping[RecordName, tuple[str, str]]
+) -> Mapping[RecordName, Record]:
     """The records of these links, given with the ids of their ends, without what was closed or erased since."""
+    graph, columns = target.graph, target.columns
     found = graph.records.find(ends)
+    for name, pair in ends.items():
+        if columns is not None and name not in found and (row := columns.link_row(name, *pair)) is not None:
+            found[name] = graph.records.link(row)
     if len(found) < len(ends):
         wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
-        for row in await graph.read(LINKS, wanted=wanted):
-            name = name_of("link", row)
+        for values in await graph.read(LINKS, wanted=wanted):
+            name = name_of("link", values)
             if name in ends and name not in found:
-                found[name] = graph.records.link(row)
+                found[name] = graph.records.link(values)
     return found
 
 
 async def read_both(
-    graph: Graph, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
+    target: GraphTarget, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
 ) -> tuple[Mapping[RecordName, Record], Mapping[RecordName, Record]]:
     """The records of memories and links, read at once, with what is said of either."""
-    return await together(read_memories(graph, memories), read_links(graph, ends))
+    return await together(read_memories(target, memories), read_links(target, ends))

@@ -7,7 +7,7 @@ read. A question that finds the graph in another state than it began in has colu
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.connection.graph_columns import (
@@ -25,7 +25,7 @@ from substrate.connection.kept import RecordName
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.cypher.fragments import HUB
-from substrate.graphs.graph import Graph, GraphTarget
+from substrate.graphs.graph import GraphTarget
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Near
 from substrate.store.column_reading import (
@@ -33,7 +33,6 @@ from substrate.store.column_reading import (
     CROWD,
     KEYS,
     MEMORIES,
-    PASSING,
     STRONGEST,
     STRONGEST_OF_ALL,
     STRONGEST_WALKED,
@@ -42,7 +41,10 @@ from substrate.store.column_reading import (
     hold_keys,
     take,
 )
-from substrate.store.search import FAVOURED_NEARER
+from substrate.store.search import FAVOURED_NEARER, NOW
+
+_LASTING: Final = Wanted(0, 0, -1.0, -1.0)
+"""What a query chose already."""
 
 
 class NearLink(NamedTuple):
@@ -57,7 +59,8 @@ class NearLink(NamedTuple):
 class Neighbours:
     """Reads what is near in one graph, of what the parameters `values` of a search let pass.
 
-    Without `followed`, all links of the present count, whatever is at their other ends.
+    `known`: the memories whose links were read. Without `followed`, all links of the present count, whatever is at
+    their other ends.
     """
 
     def __init__(self, target: GraphTarget, values: Mapping[str, Any], *, followed: bool = True) -> None:
@@ -66,9 +69,9 @@ class Neighbours:
         self._state = self.columns.state
         self._values = {**values, "from": self.now, "until": AFTER_ALL}
         self._strongest = STRONGEST_WALKED if followed else STRONGEST_OF_ALL
-        self._passing = _passing_of(values) if followed else None
+        self.known: set[str] = set()
         self._asked: set[str] = set()
-        self._wanted = wanted_of(values, self._passing) if followed else Wanted(OPEN, SHOWN)
+        self._wanted = wanted_of(values) if followed else Wanted(OPEN, SHOWN)
         self._found: dict[str, Sequence[int]] = {}
 
     async def read(self, ids: Iterable[str], wanted: int) -> None:
@@ -77,6 +80,7 @@ class Neighbours:
         Raises GraphMoved where the graph is no longer as it was when the question began.
         """
         names, columns = list(dict.fromkeys(ids)), self.columns
+        self.known.update(names)
         lacking = [name for name in names if columns.degree(name) == UNKNOWN]
         if lacking:
             hold(columns, await self._graph.read(AROUND, ids=lacking), lacking)
@@ -84,17 +88,44 @@ class Neighbours:
         if unknown:
             take(columns, await self._graph.read(MEMORIES, ids=unknown))
             columns.hold_gone(unknown)
-        if self._passing is not None:
-            others = {columns.other(number) for name in names for number in columns.links(name)} - self._asked
-            if others:
-                self._asked |= others
-                rows = await self._graph.read(PASSING, **self._values, ids=list(others))
-                self._passing.update(row[0] for row in rows)
+        await self._read_passing({columns.other(number) for name in names for number in columns.links(name)})
         if wanted:
             crowds = [name for name in names if columns.degree(name) >= CROWD and name not in self._found]
             await together(*(self._read_crowd(name, wanted) for name in crowds))
-        if columns.state != self._state:
-            raise GraphMoved  # what the next state has changed is held no more
+        self._check()
+
+    async def nearest(self, near: Sequence[Near]) -> list[Row]:
+        """The memories with these vectors, nearest first, as the rows of `search.THIN`. Raises GraphMoved."""
+        columns, values, favoured = self.columns, self._values, frozenset(self._values["favoured"])
+        owners = dict.fromkeys(one.owner for one in near)
+        lacking = [name for name in owners if columns.keys(name) is None]
+        if lacking:
+            hold_keys(columns, take(columns, await self._graph.read(KEYS, ids=lacking)), lacking)
+            columns.hold_gone(lacking)
+        await self._read_passing(owners)
+        self._check()
+        wanted = columns.wanted(owners, self.now, values["valid_to"], self._wanted)
+        found: list[tuple[float, str, int]] = []
+        for place, (name, key, distance) in enumerate(near):
+            if name in wanted and key in (columns.keys(name) or ()):
+                nearer = FAVOURED_NEARER if columns.speaker(name) in favoured else 0.0
+                found.append((distance - nearer, name, place))
+        found.sort()
+        best = [near[place] for _, _, place in found[: values["limit"]]]
+        return [(0, f"{one.distance:.15g}", *columns.record(one.owner)[1:]) for one in best]
+
+    def _check(self) -> None:
+        """Raises GraphMoved where the columns were carried on to another state: what that changed is not held."""
+        if self.columns.state != self._state:
+            raise GraphMoved
+
+    async def _read_passing(self, names: Iterable[str]) -> None:
+        """Find out which of these memories pass the filters of the question."""
+        passing = self._wanted.passing
+        unasked = [] if passing is None else [name for name in names if name not in self._asked]
+        if passing is not None and unasked:
+            self._asked.update(unasked)
+            passing.update(row[0] for row in await self._graph.read(NOW.nearest, **self._values, ids=unasked))
 
     def is_hub(self, name: str) -> bool:
         """Whether no second link is followed from it or through it."""
@@ -104,7 +135,8 @@ class Neighbours:
         """The numbers of the links that hold now of a memory whose links were read, strongest first."""
         found = self._found.get(name)
         if found is None:
-            found = self._found[name] = self.columns.holding(name, self.now, self._wanted)
+            numbers = self.columns.links(name)
+            found = self._found[name] = self.columns.holding(numbers, self.now, self._wanted)
         return found
 
     def near_link(self, number: int, name: str) -> NearLink:
@@ -114,13 +146,13 @@ class Neighbours:
 
     async def _read_crowd(self, name: str, wanted: int) -> None:
         """Of many stronger links that hold only later none is read where too few of the others would be left."""
-        columns, is_kept = self.columns, self._passing is None
+        columns, is_kept = self.columns, self._wanted.passing is None
         numbers = columns.crowd(name, self._wanted, self.now) if is_kept else None
         if numbers is None:
             numbers = await self._read_strongest(name, AFTER_ALL)
             if is_kept:
                 columns.hold_crowd(name, self._wanted, self.now, numbers)
-        found = columns.of_these(numbers, self.now)
+        found = columns.holding(numbers, self.now, _LASTING)
         if len(found) < wanted and len(numbers) == STRONGEST:
             found = list(await self._read_strongest(name, self.now + 1))
         self._found[name] = found
@@ -145,14 +177,10 @@ async def undisturbed[Found](
         return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
 
 
-def _passing_of(values: Mapping[str, Any]) -> set[str] | None:
-    """The ids of memories that pass the filters of a question, so far none; None where it has no filters."""
-    return None if values["unfiltered"] and not values["emotions_needed"] else set()
-
-
-def wanted_of(values: Mapping[str, Any], passing: set[str] | None) -> Wanted:
-    """What the parameters of a question let pass, as `findable` says; `passing`: of its filters."""
+def wanted_of(values: Mapping[str, Any]) -> Wanted:
+    """What the parameters of a question let pass, as `findable` says; of its filters, so far nothing."""
     bits = OPEN | TELLS | (0 if values["generalised"] else TOLD) | (0 if values["asked"] else STATES)
+    passing: set[str] | None = None if values["unfiltered"] and not values["emotions_needed"] else set()
     return Wanted(bits, SHOWN | WALKED, values["min_energy"], values["min_confidence"], passing)
 
 
@@ -161,38 +189,5 @@ async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[R
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    graph = target.graph
-    near = await likeness.nearest(graph.connection, graph.name, values["near"])
-    passing = _passing_of(values)
-    if passing is not None:
-        shared = {name: value for name, value in values.items() if name not in ("near", "embedding")}
-        owners = {one.owner for one in near}
-        rows = await graph.read(PASSING, **shared, ids=list(owners))
-        passing.update(row[0] for row in rows)
-    try:
-        columns = await _read_owners(target.columns or GraphColumns(), graph, near)
-    except GraphMoved:
-        columns = await _read_owners(GraphColumns(), graph, near)
-    wanted, favoured = wanted_of(values, passing), frozenset(values["favoured"])
-    since, until = values["valid_from"], values["valid_to"]
-    found: list[tuple[float, str, int]] = []
-    for place, one in enumerate(near):
-        name = one.owner
-        if columns.has_key(name, one.key) and columns.is_wanted(name, since, until, wanted):
-            nearer = FAVOURED_NEARER if columns.speaker(name) in favoured else 0.0
-            found.append((one.distance - nearer, name, place))
-    found.sort()
-    best = [near[place] for _, _, place in found[: values["limit"]]]
-    return [(0, f"{one.distance:.15g}", *columns.record(one.owner)[1:]) for one in best]
-
-
-async def _read_owners(columns: GraphColumns, graph: Graph, near: Sequence[Near]) -> GraphColumns:
-    """The columns with the memories that these vectors belong to. Raises GraphMoved."""
-    lacking = [name for name in dict.fromkeys(one.owner for one in near) if not columns.knows_keys(name)]
-    if lacking:
-        state, rows = columns.state, await graph.read(KEYS, ids=lacking)
-        if columns.state != state:
-            raise GraphMoved
-        hold_keys(columns, take(columns, rows), lacking)
-        columns.hold_gone(lacking)
-    return columns
+    near = await likeness.nearest(target.graph.connection, target.graph.name, values["near"])
+    return await undisturbed(target, values, lambda neighbours: neighbours.nearest(near))

@@ -25,7 +25,6 @@ from substrate.cypher.fragments import (
     records_of,
     thin_columns,
     uncrowded_then,
-    vectors_now,
     visible,
 )
 from substrate.cypher.query import Query
@@ -304,8 +303,9 @@ class Texts(NamedTuple):
 
     `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by a search of vectors or
     exactly: for small graphs, and where filters leave too little of what the search finds. For the present
-    `substrate.store.neighbours` sends `nearest`. `reached`: two hops from the memories that the question names
-    and those that share words with it, strongest links first; `instructed`: from standing instructions too.
+    `nearest` says which of some memories pass the filters (`substrate.store.neighbours`). `reached`: two hops from
+    the memories that the question names and those that share words with it, strongest links first; `instructed`:
+    from standing instructions too.
     `pools`: recent memories, older ones that match, older ones by chance (004). `begun`: what began in some
     periods, the earliest first; `begun_near`: the nearest to the embedding first.
     """
@@ -320,7 +320,9 @@ class Texts(NamedTuple):
 
 
 NOW: Final = Texts(
-    nearest=Query("vector_now", vectors_now(findable("s"))),
+    nearest=Query(
+        "vector_now", f"MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH s WHERE {findable('s')} RETURN s.id"
+    ),
     scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
     reached=Query("graph_now", f"{_BY_WORDS_NOW}}} {_THIN_ROW}"),
     instructed=Query("instructed_now", f"{_STARTS_NOW} {_THIN_ROW}"),

@@ -202,7 +202,7 @@ async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Ro
         solved.append(_Solution(start, end, link, RecordName("memory", *rest[:5]), rest[5]))
     first = sorted(solved, key=lambda each: (-each.since, each.link.id, each.memory.version))[:MOST_SOLVED]
     ends = {each.link: (each.source, each.target) for each in first}
-    memories, links = await read_both(target.graph, [each.memory for each in first], ends)
+    memories, links = await read_both(target, [each.memory for each in first], ends)
     return [
         FoundRow((1, 0.0, each.source, each.target), links[each.link], memories[each.memory])
         for each in first
@@ -223,7 +223,7 @@ class _Solution(NamedTuple):
 async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
     """Rows of these memories without links, each once."""
     distinct = list(dict.fromkeys(names))
-    memories = await read_memories(target.graph, distinct)
+    memories = await read_memories(target, distinct)
     found = map(memories.get, distinct)
     return [FoundRow((0, 0.0, None, None), None, memory) for memory in found if memory is not None]
 
@@ -256,9 +256,10 @@ def _between(link: str, record: str) -> str:
         f"CALL {{ {told} MATCH {said_next} AND NOT j.id IN $ids {record} "
         f"WHERE {visible('m')} AND {fits('m')} AND NOT coalesce(m.resolution_state, '') IN $hidden "
         f"WITH e, m ORDER BY e.valid_at, e.id, m.version LIMIT {MAX_SAID_NEXT} RETURN e, m "
-        f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH $ids + collect(j.id) AS ids "
-        f"MATCH (s:ConsciousnessNode) WHERE s.id IN ids WITH s, ids MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
-        f"WHERE o.id IN ids AND {visible('e')} "
+        f"UNION ALL {told} OPTIONAL MATCH {said_next} WITH collect(j) AS next "
+        "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids WITH next, collect(s) AS own WITH next + own AS shown "
+        f"UNWIND shown AS s WITH DISTINCT s, shown MATCH (s)-[e:{link}]->(o:ConsciousnessNode) "
+        f"WHERE o IN shown AND {visible('e')} "
         f"RETURN e, null AS m ORDER BY e.energy * e.confidence DESC, e.id LIMIT {MAX_LINKS_BETWEEN} }}"
     )
 

@@ -37,6 +37,7 @@ def another_service(deps: Deps) -> Deps:
 async def other(deps: Deps) -> AsyncIterator[Deps]:
     service = another_service(deps)
     yield service
+    await service.graphs.close()
     await service.connection.close()
 
 
@@ -53,6 +54,7 @@ async def answer_of_nobody(deps: Deps, citizen: str) -> dict[str, Any]:
     try:
         return await answer(fresh, citizen)
     finally:
+        await fresh.graphs.close()
         await fresh.connection.close()
 
 
@@ -183,9 +185,11 @@ async def test_nothing_is_kept_of_another_start_of_the_engine(deps: Deps, fresh_
     await answer(service, fresh_citizen)
     kept = len(service.connection.records)
     service.connection._engine = "an earlier start"
+    await service.graphs.close()
     await service.connection.close()
     await service.connection.ping()
     assert (kept > 0, len(service.connection.records), service.connection.kept.bytes) == (True, 0, 0)
+    await service.graphs.close()
     await service.connection.close()
 
 

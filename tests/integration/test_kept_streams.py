@@ -96,6 +96,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def kept(deps: Deps) -> AsyncIterator[Deps]:
     one = service(deps)
     yield one
+    await one.graphs.close()
     await one.connection.close()
 
 
@@ -103,6 +104,7 @@ async def kept(deps: Deps) -> AsyncIterator[Deps]:
 async def other(deps: Deps) -> AsyncIterator[Deps]:
     one = service(deps)
     yield one
+    await one.graphs.close()
     await one.connection.close()
 
 
@@ -531,6 +533,7 @@ async def test_nothing_is_kept_of_another_start_of_the_engine(other: Deps, plain
     await ask(other, boat)
     assert len(other.connection.answers) == 1
     other.connection._engine = "an earlier start"
+    await other.graphs.close()
     await other.connection.close()
     assert [(await both(other, plain, boat))[0].was_kept for _ in range(2)] == [False, True]
 

@@ -29,6 +29,7 @@ SOLVED = {"relation_type": "RESOLVED_BY", "resolution_state": "resolved"}
 async def other(deps: Deps) -> AsyncIterator[Deps]:
     service = another_service(deps)
     yield service
+    await service.graphs.close()
     await service.connection.close()
 
 
@@ -112,6 +113,7 @@ async def test_a_warm_service_answers_as_a_cold_one_after_another_has_written(
     after = await ask(deps, fresh_citizen)
     fresh = another_service(deps)
     cold = await ask(fresh, fresh_citizen)
+    await fresh.graphs.close()
     await fresh.connection.close()
     assert after == cold
     assert after != before or ask is find_ways_out

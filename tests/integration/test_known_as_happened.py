@@ -126,6 +126,7 @@ async def test_what_was_erased_is_told_by_no_service_when_it_is_told_again_witho
     moment_again = NOW if again == "at the same moment" else NOW + 20
     await ingest_as_happened(parse("messages", files), deps, moment_again)
     said = {node.description for node in found(await ask(other, fresh_citizen, "Berlin pin"))}
+    await other.graphs.close()
     await other.connection.close()
     assert second in said
     assert not any("4711" in text for text in said)

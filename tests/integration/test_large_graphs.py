@@ -47,6 +47,7 @@ async def service_with(deps: Deps, megabytes: int) -> AsyncIterator[Deps]:
     try:
         yield service
     finally:
+        await service.graphs.close()
         await service.connection.close()
 
 

@@ -297,6 +297,7 @@ async def test_a_graph_that_other_services_write_to_all_the_time_is_not_exported
         await exported(deps, fresh_citizen)
     assert all(task.done() for task in own[:-3])  # its own writers went on meanwhile
     await asyncio.wait(own)
+    await other.graphs.close()
     await other.connection.close()
 
 

@@ -137,7 +137,7 @@ async def read_rows(query: Query, target: GraphTarget, values: Mapping[str, Any]
     """
     found = await target.graph.read(query, **values)
     names = [RecordName("memory", *row[_THIN_ROW:]) for row in found]
-    records = await read_whole_memories(target.graph, names)
+    records = await read_whole_memories(target, names)
     return [(*row[:_THIN_ROW], records[name]) for row, name in zip(found, names, strict=True) if name in records]
 
 

@@ -34,11 +34,16 @@ WITH m, at, later
 WHERE same = size($held)
 CALL {
   UNWIND $handles AS handle
-  MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->()
+  MATCH ()-[e:LINK {handle: handle}]->()
   RETURN count(e) AS taken
 }
+CALL {
+  UNWIND $handles AS handle
+  MATCH ()-[e:PAST_LINK {handle: handle}]->()
+  RETURN count(e) AS former
+}
 WITH m, at, later
-WHERE taken = 0
+WHERE taken + former = 0
 FOREACH (r IN $new |
   CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace)
   SET n = r.content

@@ -56,8 +56,8 @@ RETURN 'key' AS c0, s.id AS c1, t.digest AS c2, null AS c3, null AS c4, null AS 
 MATCH (s:ConsciousnessNode)
 WHERE id(s) >= $first AND id(s) < $until
 WITH s
-MATCH (s)-[e:LINK]->()
-RETURN <link_columns e>;
+MATCH (s)-[e:LINK]->(m)
+RETURN s.id, m.id, <link_columns e>;
 
 // links_around
 <SEEN>
@@ -119,13 +119,6 @@ RETURN 'memory' AS c0, s.id AS c1, s.version AS c2, s.created_at AS c3, s.valid_
     CASE WHEN s.confidence >= 0.0 THEN s.confidence ELSE -1.0 END AS c7,
     CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END + CASE WHEN CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END = 1 THEN 16 ELSE 0 END AS c8,
     toLower(coalesce(s.speaker, '')) AS c9;
-
-// passing_around
-MATCH (s:ConsciousnessNode)
-WHERE s.id IN $ids
-WITH s
-WHERE <felt s> AND <is_evidence s>
-RETURN s.id;
 
 // records_page
 MATCH (s:ConsciousnessNode)

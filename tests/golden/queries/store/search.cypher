@@ -549,29 +549,11 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, <link_columns e>,
 + LIMIT $limit
 
 // vector_now
-<SEEN>
-RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
-    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
-    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
-    null AS c32, null AS c33, null AS c34, null AS c35, null AS c36, null AS c37, null AS c38, null AS c39
-UNION ALL
 MATCH (s:ConsciousnessNode)
 WHERE s.id IN $ids
 WITH s
-WHERE <lasting s> AND <felt s> AND <is_evidence s>
-MATCH (s)-[:HAS_TRACE]->(t)
-WHERE t:Trace
-RETURN 'near' AS c0, t.digest AS c1, toLower(coalesce(s.speaker, '')) AS c2, s.id AS c3, s.node_type AS c4,
-    s.name AS c5, CASE WHEN s.passages IS NULL THEN s.description ELSE left(s.description,
-    1000) + '' + toString(size(s.description)) END AS c6, s.valid_at AS c7, s.invalid_at AS c8,
-    s.created_at AS c9, s.expired_at AS c10, s.version AS c11, s.invalidation_reason AS c12,
-    s.closed_reason AS c13, s.correction_pattern_id AS c14, s.discovery_energy AS c15, s.energy AS c16,
-    s.confidence AS c17, s.emotion_vector AS c18, s.felt_quality AS c19, s.body_sensation AS c20,
-    s.goal AS c21, s.resolution_state AS c22, s.tags AS c23, s.buckets AS c24, s.aliases AS c25,
-    s.importance AS c26, s.intensity AS c27, s.result AS c28, s.rule AS c29, s.severity AS c30,
-    s.abstraction AS c31, s.step AS c32, s.source AS c33, s.author AS c34, s.shared_from AS c35,
-    s.episode_id AS c36, s.speaker AS c37, s.extra AS c38, s.unset AS c39;
+WHERE <felt s> AND <is_evidence s>
+RETURN s.id;
 
 // vector_then: given_nearest, but
 - UNWIND range(0, size($given) - 1) AS place

@@ -31,12 +31,15 @@ CALL {
   WITH i
   OPTIONAL MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
   WHERE e.relation_type = 'NEXT' AND <visible e>
-  WITH $ids + collect(j.id) AS ids
+  WITH collect(j) AS next
   MATCH (s:ConsciousnessNode)
-  WHERE s.id IN ids
-  WITH s, ids
+  WHERE s.id IN $ids
+  WITH next, collect(s) AS own
+  WITH next + own AS shown
+  UNWIND shown AS s
+  WITH DISTINCT s, shown
   MATCH (s)-[e:LINK]->(o:ConsciousnessNode)
-  WHERE o.id IN ids AND <visible e>
+  WHERE o IN shown AND <visible e>
   RETURN e, null AS m
   ORDER BY e.energy * e.confidence DESC, e.id
   LIMIT 200
@@ -69,7 +72,7 @@ RETURN 0 AS c0, 1 AS c1, null AS c2, startNode(e).id AS c3, endNode(e).id AS c4,
     WITH i
 -   OPTIONAL MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
 +   OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
-    WITH s, ids
+    WITH DISTINCT s, shown
 -   MATCH (s)-[e:LINK]->(o:ConsciousnessNode)
 +   MATCH (s)-[e:LINK|PAST_LINK]->(o:ConsciousnessNode)
 

@@ -60,7 +60,7 @@ def test_the_links_that_hold_are_those_whose_times_and_ends_do(
         is_wanted = of_other == OPEN | TELLS and bits & WALKED and energy >= least
         if is_held and is_wanted and (passing is None or other in passing):
             due.append(place)
-    assert list(columns.holding("a", now, wanted)) == due
+    assert list(columns.holding(columns.links("a"), now, wanted)) == due
 
 
 def test_the_name_of_a_link_follows_from_its_ends_where_it_has_no_id_of_its_own() -> None:
@@ -78,10 +78,10 @@ def test_what_is_forgotten_is_to_be_read_again_and_found_by_nobody() -> None:
     for name in ("a", "b"):
         columns.hold_memory(memory(name, (0, 9), OPEN, 0.5))
     columns.hold_links("a", 1, [LinkRow("b", "NEXT", None, 1, 5, 0, 9, SHOWN)])
-    assert len(columns.holding("a", 4, Wanted(OPEN, SHOWN))) == 1
+    assert len(columns.holding(columns.links("a"), 4, Wanted(OPEN, SHOWN))) == 1
     columns.forget(["b"])
     assert columns.unknown_ends(["a"]) == ["b"]
-    assert columns.holding("a", 4, Wanted(OPEN, SHOWN)) == []
+    assert columns.holding(columns.links("a"), 4, Wanted(OPEN, SHOWN)) == []
     columns.forget(["a"])
     assert columns.degree("a") == UNKNOWN
 
