@@ -201,6 +201,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
             for _ in range(MOST_TRIES):
                 await asyncio.sleep(REST_S)
                 if columns.bytes >= most_bytes:
+                    columns.is_filled = True
                     return
                 # A write of this process is carried when its answer has arrived; another one ends these columns.
                 with suppress(GraphMoved):
@@ -208,7 +209,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
                     break
             else:
                 return
-        columns.is_whole = True
+        columns.is_filled = True
 
 
 async def _hold_page(graph: Graph, columns: GraphColumns, first: int) -> None:

@@ -96,6 +96,47 @@ def test_columns_are_those_of_one_state_and_a_write_of_this_process_leads_to_the
     assert cache.of("g", GraphState(5)) is not columns
 
 
+@given(memories, links, st.sets(st.sampled_from(NAMES)), st.integers(1_000, 5_000))
+def test_above_the_bound_what_was_looked_at_last_is_held_as_it_was(
+    held: dict[str, tuple[tuple[int, int], int, float]],
+    ends: list[tuple[str, tuple[int, int], int]],
+    looked_at: set[str],
+    most_bytes: int,
+) -> None:
+    columns = GraphColumns(GraphState(1))
+    for name, (valid, bits, energy) in held.items():
+        columns.hold_memory(memory(name, valid, bits, energy))
+        columns.hold_keys(name, [f"key of {name}"])
+    for name in NAMES[:2]:
+        rows = [LinkRow(other, "NEXT", name, 1, 5, *valid, bits) for other, valid, bits in ends]
+        columns.hold_links(name, len(rows), rows)
+    columns.questions = 7
+    for name in looked_at:
+        columns.record(name)
+    kept = columns.used_last(most_bytes)
+    assert kept.state == columns.state
+    assert not kept.used_last(most_bytes).ids  # nobody has looked at anything since
+    assert not any(columns.differs(kept, name) for name in NAMES)
+    known = {name for name in NAMES if kept.degree(name) != UNKNOWN}
+    assert known <= looked_at & set(NAMES[:2])
+    if kept.bytes <= most_bytes:
+        assert known == looked_at & set(NAMES[:2])
+        assert looked_at <= set(kept.ids)
+
+
+def test_no_graph_is_dropped_because_another_is_asked_beside_it() -> None:
+    cache = ColumnsCache(6_000)
+    for _ in range(4):
+        for graph, count in (("g0", 16), ("g1", 4)):
+            columns = cache.of(graph, GraphState(1))
+            columns.questions += 1
+            for number in range(count):
+                columns.hold_memory(memory(f"m{number}", (0, 9), OPEN, 0.5))
+                columns.record(f"m{number}")
+            assert cache.bytes <= 6_000
+    assert len(cache.of("g0", GraphState(1)).ids) > 4
+
+
 def test_above_the_bound_whole_graphs_go_the_least_asked_first() -> None:
     cache = ColumnsCache(3_000)
     columns = [cache.of(f"g{number}", GraphState(1)) for number in range(2)]
