@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
@@ -21,7 +21,7 @@ from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept import GraphRecords, Record, RecordName
+from substrate.connection.kept import FoundRow, GraphRecords, Record, RecordName
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
@@ -30,7 +30,7 @@ from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_both
 from substrate.store.neighbours import NearLink, Neighbours, find_nearest, undisturbed
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
+from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, count_starts
 
 GRACE_SECONDS = 0.25
 
@@ -235,11 +235,8 @@ class SearchRows(NamedTuple):
         return [RecordName("memory", *row[THIN_NAME:]) for row in self.rows]
 
 
-class Steps(NamedTuple):
-    """The links that were followed from what a search found: one away from it, and two."""
-
-    first: Sequence[NearLink] = ()
-    second: Sequence[NearLink] = ()
+type Steps = list[tuple[int, NearLink]]
+"""The links that were followed from what a search found, and how many links away from it each leads."""
 
 
 async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
@@ -250,12 +247,10 @@ async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[li
     groups: dict[str, list[int]] = {}
     for place, search in enumerate(searches):
         groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
-    steps = [Steps() for _ in searches]
+    steps: dict[int, Steps] = {}
     for places in groups.values():
-        taken = await _walk(target, [searches[place] for place in places])
-        for place, step in zip(places, taken, strict=True):
-            steps[place] = step
-    return await _rows(target, searches, steps)
+        steps |= zip(places, await _walk(target, [searches[place] for place in places]), strict=True)
+    return await _rows(target, searches, [steps[place] for place in range(len(searches))])
 
 
 async def _rows(
@@ -267,21 +262,20 @@ async def _rows(
 ) -> list[list[Row]]:
     """The rows of each search, then those of its steps. `is_shown`: only some memories."""
     names = [search.names() for search in searches]
-    near = list(chain.from_iterable(chain.from_iterable(steps)))
-    wanted = chain(*names, (each.other for each in near))
+    near = [link for _, link in chain.from_iterable(steps)]
     ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target, wanted, ends)
-    shown = memories
-    if is_shown is not None:
-        shown = {name: memory for name, memory in memories.items() if is_shown(memory)}
+    memories, links = await read_both(target, chain(*names, (each.other for each in near)), ends)
     found: list[list[Row]] = []
     for search, own, taken in zip(searches, names, steps, strict=True):
-        each_start = zip(search.rows, own, strict=True)
-        starts = (
-            FoundRow((0, row[SCORE], None, None), None, memories[n]) for row, n in each_start if n in memories
-        )
-        after = (*_step_rows(1, taken.first, shown, links), *_step_rows(2, taken.second, shown, links))
-        found.append([*starts, *after])
+        rows: list[Row] = []
+        for row, name in zip(search.rows, own, strict=True):
+            if name in memories:
+                rows.append(FoundRow((0, row[SCORE], None, None), None, memories[name]))
+        for hop, each in taken:
+            link, memory = links.get(each.link), memories.get(each.other)
+            if link is not None and memory is not None and (is_shown is None or is_shown(memory)):
+                rows.append(FoundRow((hop, None, each.source, each.target), link, memory))
+        found.append(rows)
     return found
 
 
@@ -300,8 +294,7 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
         steps: list[Steps] = []
         for search in searches:
             names = dict.fromkeys(search.ids("expanded"))
-            taken = [neighbours.near_link(one, name) for name in names for one in neighbours.holding(name)[:most]]
-            steps.append(Steps(taken))
+            steps.append([(1, near) for name in names for near in neighbours.strongest(name, most)])
         return steps
 
     steps = await undisturbed(target, values, choose, followed=False)
@@ -317,15 +310,6 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
     return await _rows(target, searches, steps, is_shown=is_shown)
 
 
-def _step_rows(
-    hop: int, steps: Iterable[NearLink], memories: Mapping[RecordName, Record], links: Mapping[RecordName, Record]
-) -> Iterator[FoundRow]:
-    for near in steps:
-        link, memory = links.get(near.link), memories.get(near.other)
-        if link is not None and memory is not None:
-            yield FoundRow((hop, None, near.source, near.target), link, memory)
-
-
 async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Steps]:
     """The steps of each search: one link from its first starts, two from the very first."""
     first = max(search.values["first_hop"] for search in searches)
@@ -333,53 +317,39 @@ async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Ste
     for search in searches:
         ids += [*search.ids("expanded"), *search.ids("far")]
     if not ids:
-        return [Steps() for _ in searches]
+        return [[] for _ in searches]
 
     async def choose(neighbours: Neighbours) -> list[Steps]:
         await neighbours.read(ids, first)
         while True:
-            pairs = chain.from_iterable(_between(search, neighbours, ahead=AHEAD) for search in searches)
-            unknown = {other for _, other in pairs} - neighbours.known
+            unknown: set[str] = set()
+            for search in searches:
+                for name in search.ids("far"):
+                    unknown.update(neighbours.uncrowded(name, search.values["second_starts"] + AHEAD))
+            unknown -= neighbours.known
             if not unknown:
-                break
+                return [_steps_of(search, neighbours) for search in searches]
             await neighbours.read(unknown, 0)
-        return [Steps(_first_steps(search, neighbours), _second_steps(search, neighbours)) for search in searches]
 
     return await undisturbed(target, searches[0].values, choose)
 
 
-def _first_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
-    """The strongest links of each start. A start that was found twice counts each link twice, up to the limit."""
-    most = search.values["first_hop"]
-    steps: list[NearLink] = []
-    for name, times in Counter(search.ids("expanded")).items():
-        taken = [neighbours.near_link(number, name) for number in neighbours.holding(name)[: -(-most // times)]]
-        steps += {near.link: near for near in taken}.values()
-    return steps
+def _steps_of(search: SearchRows, neighbours: Neighbours) -> Steps:
+    """The strongest links of each start, and of what these lead to; none leads back, and none through a hub.
 
-
-def _second_steps(search: SearchRows, neighbours: Neighbours) -> list[NearLink]:
-    """The second links of a search, from the ends of the strongest first links; none leads back."""
-    columns, onward = neighbours.columns, search.values["second_hop"]
-    steps: list[NearLink] = []
-    for name, other in _between(search, neighbours):
-        back = (number for number in neighbours.holding(other) if columns.other(number) != name)
-        steps += [neighbours.near_link(number, other) for number in islice(back, onward)]
-    return steps
-
-
-def _between(search: SearchRows, neighbours: Neighbours, *, ahead: int = 0) -> Iterator[tuple[str, str]]:
-    """The first starts, and what lies between each and a second link: no hub, the most strongly linked.
-
-    What was not read yet is taken for no hub; `ahead`: so many more.
+    A start that was found twice counts each link twice, up to the limit.
     """
+    steps: Steps = []
+    for name, times in Counter(search.ids("expanded")).items():
+        taken = neighbours.strongest(name, -(-search.values["first_hop"] // times))
+        links = {near.link: near for near in taken}
+        steps += [(1, near) for near in links.values()]
     for name, times in Counter(search.ids("far")).items():
-        if not neighbours.is_hub(name):
-            others = map(neighbours.columns.other, neighbours.holding(name))
-            uncrowded = (other for other in others if not neighbours.is_hub(other))
-            most = -(-search.values["second_starts"] // times) + ahead
-            for other in dict.fromkeys(islice(uncrowded, most)):
-                yield name, other
+        for other in neighbours.uncrowded(name, -(-search.values["second_starts"] // times)):
+            onward = (number for number in neighbours.holding(other) if neighbours.columns.other(number) != name)
+            for number in islice(onward, search.values["second_hop"]):
+                steps.append((2, neighbours.near_link(number, other)))
+    return steps
 
 
 type Following = Callable[[GraphTarget, Sequence[SearchRows]], Awaitable[list[list[Row]]]]

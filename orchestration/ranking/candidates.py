@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.connection.kept import GraphRecords, Record
+from substrate.connection.kept import FoundRow, GraphRecords, Record
 from substrate.store.passages import FoundPassage, read_beginning, read_places
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, QUARANTINED
 from substrate.store.search import (
@@ -22,7 +22,6 @@ from substrate.store.search import (
     SOURCE,
     TARGET,
     VERSION,
-    FoundRow,
 )
 
 type Key = tuple[GraphKey, str, int]

@@ -68,6 +68,7 @@ class GraphColumns:
 
     `is_filled`: what is not held is read when it is needed, and nothing ahead. `counted`: the bytes that the cache
     counts for it.
+    `crowds`: the strongest links of a memory that has more than are read, and at which moment they last.
     """
 
     def __init__(self, state: GraphState | None = None) -> None:
@@ -94,7 +95,7 @@ class GraphColumns:
         self._type_names: list[str] = []
         self._link_ids: dict[int, str] = {}
         self._row_bytes = 0
-        self._crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
+        self.crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
 
     @property
     def bytes(self) -> int:
@@ -173,15 +174,6 @@ class GraphColumns:
         self._row_bytes += _bytes_of(packed)
         return packed
 
-    def hold_crowd(self, name: str, wanted: Wanted, at: Instant, numbers: range) -> None:
-        """Hold the strongest links of a memory that has more than are read; they last at this moment."""
-        self._crowds[name, wanted] = at, numbers
-
-    def crowd(self, name: str, wanted: Wanted, now: Instant) -> range | None:
-        """The strongest links of such a memory that last now; None where they were not read."""
-        at, numbers = self._crowds.get((name, wanted), (now + 1, None))
-        return numbers if at <= now else None
-
     def forget(self, names: Collection[str]) -> None:
         """Hold nothing more of these memories and of their links."""
         for slot in [self._slots[name] for name in names if name in self._slots]:
@@ -189,7 +181,7 @@ class GraphColumns:
             self._degree[slot] = self._count[slot] = UNKNOWN
             self._keys[slot] = self._rows[slot] = None
         if names:
-            self._crowds.clear()
+            self.crowds.clear()
 
     def used_last(self, most_bytes: int) -> GraphColumns:
         """Columns in the same state, of the memories that were looked at last since these were made, with their

@@ -11,6 +11,7 @@ says in which state it found the graph, and what it changed, leaves the rest of 
 
 from __future__ import annotations
 
+import marshal
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -45,8 +46,8 @@ MOST_ERAS: Final = 10_000
 """The eras of this many graphs are known; before there are more, all records are dropped."""
 _KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
 """What a record takes beside its texts, with what is usually computed from it."""
-_BYTES_OF_CHARACTER: Final = 4
-"""Texts stand in the row, in a model, in JSON, and as stems."""
+_BYTES_OF_VALUES: Final = 3
+"""Values stand in the row, in a model, in JSON, and as stems."""
 
 
 class Record:
@@ -71,6 +72,22 @@ class Record:
         if self._parts is None:
             self._parts = {}
         return self._parts.setdefault((start, end), {})
+
+
+class FoundRow(list[Any]):
+    """A row of a search with the records that it was made of; `link` is None in a row of a start. `first`: what
+    stands before the columns of the link."""
+
+    __slots__ = ("link", "memory")
+
+    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
+        super().__init__(first)
+        self.extend(_NO_LINK if link is None else link.row)
+        self.extend(memory.row)
+        self.link, self.memory = link, memory
+
+
+_NO_LINK: Final = (None,) * len(LINK_COLUMNS)
 
 
 class _Places(NamedTuple):
@@ -147,9 +164,7 @@ class RecordCache:
             kept.asked = True
             return kept
         self.misses += 1
-        record = Record(row)
-        self._keep(*key, record)
-        return record
+        return self.keep(*key, row)
 
     def forget(self, graph: str | None = None) -> None:
         """Drop all records, or those of a graph."""
@@ -161,15 +176,15 @@ class RecordCache:
         for key in [key for key in self._kept if key[0] == graph]:
             self.bytes -= self._kept.pop(key).bytes
 
-    def _keep(self, graph: str, name: RecordName, record: Record) -> None:
-        key = (graph, name)
-        characters = sum(len(value) for value in record.row if isinstance(value, str))
-        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_CHARACTER * characters
+    def keep(self, graph: str, name: RecordName, row: Sequence[Any]) -> Record:
+        """A new record of this row, which is kept."""
+        key, record = (graph, name), Record(row)
+        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_VALUES * len(marshal.dumps([*row]))
         former = self._kept.pop(key, None)
         if former is not None:
             self.bytes -= former.bytes
         if record.bytes > self.most_bytes:
-            return
+            return record
         self._kept[key] = record
         self.bytes += record.bytes
         while self.bytes > self.most_bytes:
@@ -179,6 +194,7 @@ class RecordCache:
                 self._kept[key] = first
             else:
                 self.bytes -= first.bytes
+        return record
 
 
 class GraphRecords(NamedTuple):
@@ -190,6 +206,10 @@ class GraphRecords(NamedTuple):
     def find(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
         """The kept records of these names, of which each is given once; those that are not kept are left out."""
         return self.cache.find(self.graph, names)
+
+    def keep(self, name: RecordName, row: Sequence[Any]) -> Record:
+        """A new record of a row with this name, which is kept."""
+        return self.cache.keep(self.graph, name, row)
 
     def memory(self, row: Sequence[Any]) -> Record:
         """The record of a row in the order of `NODE_COLUMNS`."""

@@ -112,7 +112,8 @@ AROUND: Final = Query(
 )
 """With the memories at the other ends."""
 PAGE: Final = Query("columns_page", f"{_around(_OF_PAGE)} UNION ALL {_keys(_OF_PAGE)}")
-LAST: Final = Query("columns_last", "MATCH (s:ConsciousnessNode) RETURN max(id(s))")
+NEXT: Final = Query("columns_next", "MATCH (s:ConsciousnessNode) WHERE id(s) >= $first RETURN id(s) LIMIT 1")
+"""Where the next page begins."""
 RECORDS: Final = Query("records_page", f"{_OF_PAGE}RETURN {found_columns('s')}")
 LINK_RECORDS: Final = Query(
     "link_records_page", f"{_OF_PAGE}MATCH (s)-[e:LINK]->(m) RETURN s.id, m.id, {link_columns('e')}"
@@ -195,9 +196,10 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    last = (await graph.read(LAST))[0][0]
     for hold_page in (_hold_page, _hold_rows):
-        for first in range(0, 0 if last is None else last + 1, PAGE_MEMORIES):
+        first = 0
+        while found := await graph.read(NEXT, first=first):
+            [[first]] = found
             for _ in range(MOST_TRIES):
                 await asyncio.sleep(REST_S)
                 if columns.bytes >= most_bytes:
@@ -209,6 +211,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
                     break
             else:
                 return
+            first += PAGE_MEMORIES
         columns.is_filled = True
 
 

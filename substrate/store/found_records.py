@@ -46,7 +46,7 @@ async def read_memories(target: GraphTarget, names: Iterable[RecordName]) -> Map
     found = graph.records.find(wanted)
     for name in wanted:
         if columns is not None and name not in found and (row := columns.row(name)) is not None:
-            found[name] = graph.records.memory(row)
+            found[name] = graph.records.keep(name, row)
     if len(found) < len(wanted):
         lacking = [name for name in wanted if name not in found]
         rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
@@ -86,7 +86,7 @@ async def read_links(
     found = graph.records.find(ends)
     for name, pair in ends.items():
         if columns is not None and name not in found and (row := columns.link_row(name, *pair)) is not None:
-            found[name] = graph.records.link(row)
+            found[name] = graph.records.keep(name, row)
     if len(found) < len(ends):
         wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
         for values in await graph.read(LINKS, wanted=wanted):

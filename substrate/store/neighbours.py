@@ -7,6 +7,7 @@ read. A question that finds the graph in another state than it began in has colu
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import AFTER_ALL, Instant
@@ -127,10 +128,6 @@ class Neighbours:
             self._asked.update(unasked)
             passing.update(row[0] for row in await self._graph.read(NOW.nearest, **self._values, ids=unasked))
 
-    def is_hub(self, name: str) -> bool:
-        """Whether no second link is followed from it or through it."""
-        return self.columns.degree(name) >= HUB
-
     def holding(self, name: str) -> Sequence[int]:
         """The numbers of the links that hold now of a memory whose links were read, strongest first."""
         found = self._found.get(name)
@@ -138,6 +135,19 @@ class Neighbours:
             numbers = self.columns.links(name)
             found = self._found[name] = self.columns.holding(numbers, self.now, self._wanted)
         return found
+
+    def strongest(self, name: str, most: int) -> list[NearLink]:
+        """At most so many of the links that hold now of a memory whose links were read, the strongest."""
+        return [self.near_link(number, name) for number in self.holding(name)[:most]]
+
+    def uncrowded(self, name: str, most: int) -> dict[str, None]:
+        """Where second links begin: the ends of its `most` strongest links that lead to no hub; none for a hub.
+
+        What is not known yet is taken for no hub.
+        """
+        degree = self.columns.degree
+        others = map(self.columns.other, self.holding(name) if degree(name) < HUB else ())
+        return dict.fromkeys(islice((other for other in others if degree(other) < HUB), most))
 
     def near_link(self, number: int, name: str) -> NearLink:
         """The link with this number, one end of which is the memory `name`."""
@@ -147,11 +157,11 @@ class Neighbours:
     async def _read_crowd(self, name: str, wanted: int) -> None:
         """Of many stronger links that hold only later none is read where too few of the others would be left."""
         columns, is_kept = self.columns, self._wanted.passing is None
-        numbers = columns.crowd(name, self._wanted, self.now) if is_kept else None
-        if numbers is None:
+        at, numbers = columns.crowds.get((name, self._wanted), (0, None)) if is_kept else (0, None)
+        if numbers is None or at > self.now:
             numbers = await self._read_strongest(name, AFTER_ALL)
             if is_kept:
-                columns.hold_crowd(name, self._wanted, self.now, numbers)
+                columns.crowds[name, self._wanted] = self.now, numbers
         found = columns.holding(numbers, self.now, _LASTING)
         if len(found) < wanted and len(numbers) == STRONGEST:
             found = list(await self._read_strongest(name, self.now + 1))

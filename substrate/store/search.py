@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from substrate.connection.kept import Record
 from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
@@ -378,19 +377,3 @@ THIN: Final = frozenset(
 is around them is read by `substrate.store.neighbours`, what they say by `substrate.store.found_records`."""
 THIN_NAME: Final = 2
 """From here on the name of the record in such a row."""
-
-
-class FoundRow(list[Any]):
-    """A row of a query with the kept records that it was made of; `link` is None in a row of a start. `first`: the
-    columns before `LINK_START`."""
-
-    __slots__ = ("link", "memory")
-
-    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
-        super().__init__(first)
-        self.extend(_NO_LINK if link is None else link.row)
-        self.extend(memory.row)
-        self.link, self.memory = link, memory
-
-
-_NO_LINK: Final = (None,) * len(LINK_COLUMNS)

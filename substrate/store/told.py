@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
-from substrate.connection.kept import RecordName
+from substrate.connection.kept import FoundRow, RecordName
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     each_found_column,
@@ -30,7 +30,6 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_both, read_memories
-from substrate.store.search import FoundRow
 from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60

@@ -6,9 +6,11 @@ MATCH (m:SubstrateMeta {key: 'stamp'})
 UNWIND m.lately AS note
 RETURN note;
 
-// columns_last
+// columns_next
 MATCH (s:ConsciousnessNode)
-RETURN max(id(s));
+WHERE id(s) >= $first
+RETURN id(s)
+LIMIT 1;
 
 // columns_page
 <SEEN>

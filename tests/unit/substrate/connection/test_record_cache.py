@@ -17,7 +17,7 @@ def memory(**columns: Any) -> list[Any]:
 
 
 def test_what_was_asked_for_stays_when_there_is_no_room() -> None:
-    cache = RecordCache(3 * 9_010)
+    cache = RecordCache(3 * 9_500)
     kept = [cache.take(G, "memory", memory(version=version)) for version in (1, 2, 3)]
     names = [RecordName("memory", "m", version, 5, 9) for version in (1, 2, 3, 4)]
     assert cache.find(G, names[:1]) == {names[0]: kept[0]}
