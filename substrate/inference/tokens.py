@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from schemas.bounded_cache import cached_within
+
 CHARACTERS_PER_TOKEN = 4
 """The usual estimate for English text, used without a vocabulary."""
 
@@ -52,7 +54,12 @@ def counter() -> Count:
         encoding = _load_encoding()
     except (ImportError, OSError, ValueError):
         return by_characters
-    return lambda text: len(encoding.encode(text, allowed_special="all"))
+
+    @cached_within(2 << 20)  # a memory is counted when it is chosen, and again when it is sent
+    def count(text: str) -> int:
+        return len(encoding.encode(text, allowed_special="all"))
+
+    return count
 
 
 def _load_encoding() -> Any:

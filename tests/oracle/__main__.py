@@ -1,8 +1,9 @@
 """The long comparison: python -m tests.oracle --questions 20000 --seed 1
 
 Random histories are told to the real engine and to the oracle, and random questions are asked of both; one in
-twenty of two services whose clocks differ, over HTTP. Prints how many commands and questions there were, and every
-difference. Ends with 1 when there is one.
+twenty of two services whose clocks differ, over HTTP. With `--services 2` the others go to two services as well,
+now to the one and now to the other: what either keeps of a graph, the other has changed. Prints how many commands
+and questions there were, and every difference. Ends with 1 when there is one.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import asyncio
 import tempfile
 from pathlib import Path
 from random import Random
+from typing import cast
 
-from api.runtime.runtime import open_runtime
+from api.runtime.runtime import Runtime, open_runtime
+from orchestration.dependencies import Deps
 from substrate.graphs.registry import Adapter
+from tests.integration.test_kept_reads import another_service
 from tests.oracle import services
 from tests.oracle.conftest import with_tiny
 from tests.oracle.life import Life
@@ -26,13 +30,33 @@ OF_TWO_SERVICES = 20
 """One question in so many."""
 
 
-async def compare(questions: int, seed: int, tally: Tally, likeness: Adapter) -> None:
-    """Lives until so many questions have been asked."""
+class Alternating:
+    """Services on one store that are used by chance: in place of an open store."""
+
+    def __init__(self, runtime: Runtime, services: int, chance: Random) -> None:
+        self.settings, self.moment, self._chance = runtime.settings, runtime.moment, chance
+        self.services = [runtime.deps, *(another_service(runtime.deps) for _ in range(1, services))]
+
+    @property
+    def deps(self) -> Deps:
+        """One of the services."""
+        return self._chance.choice(self.services)
+
+    async def close(self) -> None:
+        """Close all services but the first."""
+        for each in self.services[1:]:
+            await each.connection.close()
+
+
+async def compare(questions: int, seed: int, tally: Tally, likeness: Adapter, *, together: int) -> None:
+    """Lives until so many questions have been asked, each of `together` services."""
     chance = Random(seed)
     with tempfile.TemporaryDirectory() as directory:
         async with open_runtime(with_tiny(Path(directory), likeness)) as runtime:
+            asked = Alternating(runtime, together, Random(seed))
             while tally.questions.total() < questions:
-                await Life(runtime, tally=tally).through(chance, COMMANDS, ASKED)
+                await Life(cast(Runtime, asked), tally=tally).through(chance, COMMANDS, ASKED)
+            await asked.close()
 
 
 def main() -> int:
@@ -41,12 +65,13 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--likeness", choices=("sets", "index"), default="sets", help="what answers likeness")
+    parser.add_argument("--services", type=int, default=1, help="on one store, asked and told by chance")
     asked = parser.parse_args()
     tally = Tally()
     of_two = asked.questions // OF_TWO_SERVICES
     with tempfile.TemporaryDirectory() as directory:
         services.compare(Path(directory), of_two, asked.seed, tally)
-    asyncio.run(compare(asked.questions, asked.seed, tally, asked.likeness))
+    asyncio.run(compare(asked.questions, asked.seed, tally, asked.likeness, together=asked.services))
     for difference in tally.differences:
         print(difference)
     for name, counter in (("commands", tally.commands), ("questions", tally.questions)):
