@@ -320,19 +320,20 @@ class GraphColumns:
         pairs = zip(self._held(name), other._held(name), strict=True)
         return any(own is not None and its is not None and own != its for own, its in pairs)
 
-    def _held(self, name: str) -> tuple[object, object, object]:
-        """The columns of a memory, those of its links, and the keys of its vectors; None for what is not held."""
+    def _held(self, name: str) -> tuple[object, object, object, object]:
+        """The columns of a memory and of its links, the keys of its vectors, its row; None for what is unknown."""
         slot = self._slots.get(name)
         if slot is None:
-            return None, None, None
+            return None, None, None, None
         bits = self._bits[slot]
         memory = [column[slot] for column in self._memories] if bits != _KNOWN else []
-        of_links = (self._link_bits, self._link_valid, self._link_invalid)
-        links = [(self.link(number, name), *(each[number] for each in of_links)) for number in self.links(name)]
+        bits_of, since, until = self._link_bits, self._link_valid, self._link_invalid
+        links = [(self.link(one, name), bits_of[one], since[one], until[one]) for one in self.links(name)]
         return (
             memory if bits else None,
             None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
             sorted(self.keys(name) or ()) if bits and self._keys[slot] is not None else None,
+            self.row(self.record(name)) if bits else None,
         )
 
 
@@ -354,16 +355,17 @@ class ColumnsCache:
     """The columns of the graphs that were asked last, up to `most_bytes` by estimate.
 
     `bytes` are counted when a graph is asked. Above the bound, of the graph that was asked longest ago only what
-    was looked at last is held.
+    was looked at last is held. `stale`: how many memories were found to be held otherwise than the store has them.
     """
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
-        self.most_bytes, self.bytes = most_bytes, 0
-        self._graphs: OrderedDict[str, GraphColumns] = OrderedDict()
+        self.most_bytes = most_bytes
+        self.bytes = self.stale = 0
+        self.graphs: OrderedDict[str, GraphColumns] = OrderedDict()
 
     def state(self, graph: str) -> GraphState | None:
         """The state in which the columns of a graph are held."""
-        columns = self._graphs.get(graph)
+        columns = self.graphs.get(graph)
         return None if columns is None else columns.state
 
     def of(self, graph: str, state: GraphState | None) -> GraphColumns:
@@ -376,30 +378,30 @@ class ColumnsCache:
             return GraphColumns()
         if held != state:
             self.forget(graph)
-        self._keep(graph, self._graphs.get(graph) or GraphColumns(state))
-        self._graphs.move_to_end(graph)
+        self._keep(graph, self.graphs.get(graph) or GraphColumns(state))
+        self.graphs.move_to_end(graph)
         while self.bytes > max(self.most_bytes, GRAPH_BYTES):
-            oldest, columns = next(iter(self._graphs.items()))
+            oldest, columns = next(iter(self.graphs.items()))
             self.forget(oldest)
             columns = columns.used_last(min(columns.bytes, self.most_bytes) // 2)
             if columns.ids or oldest == graph:
                 self._keep(oldest, columns)
-        return self._graphs[graph]
+        return self.graphs[graph]
 
     def _keep(self, graph: str, columns: GraphColumns) -> None:
-        self._graphs[graph] = columns
+        self.graphs[graph] = columns
         self.bytes += columns.bytes - columns.counted
         columns.counted = columns.bytes
 
     def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
         """One write led from `before` to `after`, and changed only these memories and their links."""
-        columns = self._graphs.get(graph)
+        columns = self.graphs.get(graph)
         if columns is not None and columns.state == before != after:
             columns.state = after
             columns.forget(changed)
 
     def forget(self, graph: str | None = None) -> None:
         """Hold nothing of a graph, or of all."""
-        for name in [graph] if graph is not None else list(self._graphs):
-            columns = self._graphs.pop(name, None)
+        for name in [graph] if graph is not None else list(self.graphs):
+            columns = self.graphs.pop(name, None)
             self.bytes -= 0 if columns is None else columns.counted

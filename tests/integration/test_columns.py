@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from api.cli.doctor import _check_store
 from orchestration.dependencies import Deps
 from orchestration.features.feedback.feature import tell
 from orchestration.insertion import apply, apply_atomically
@@ -24,12 +26,13 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
-from schemas.commands import ANY_COMMAND, Command, EraseCitizen, EraseMemory
+from schemas.commands import ANY_COMMAND, Command, Correct, EraseCitizen, EraseMemory
 from schemas.errors import SubstrateError
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.mind.feedback import Feedback
 from schemas.mind.state import StateChange
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Instant, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns
@@ -38,7 +41,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import LOADED_AFTER
 from substrate.store import column_reading, state_reads
-from substrate.store.column_reading import PAGE, find_stale
+from substrate.store.column_reading import PAGE, check_sample, find_stale, read_stale_note
 from substrate.store.reader import read_situation
 from tests.integration.store import NOW, relate, remember
 from tests.integration.test_kept_reads import OWN_TIMES, another_service
@@ -107,7 +110,7 @@ async def loaded(deps: Deps) -> None:
 
 
 def held_by(deps: Deps, citizen: str) -> GraphColumns | None:
-    return deps.connection.columns._graphs.get(graph_name(Level.N1, citizen))
+    return deps.connection.columns.graphs.get(graph_name(Level.N1, citizen))
 
 
 async def stale(deps: Deps, citizen: str) -> Sequence[str]:
@@ -413,3 +416,50 @@ async def crowd(deps: Deps) -> str:
     for _ in range(CROWDED // 2_000):
         await deps.connection.write(graph_name(Level.N1, citizen), query, parameters({"count": 2_000}))
     return citizen
+
+
+# --- the check ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lost", ["memory", "link", "vector"])
+async def test_a_change_that_is_lost_is_found_and_nothing_of_the_graph_is_held_then(
+    holding: Deps, other: Deps, nothing: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    await boat(other, fresh_citizen)
+    for _ in range(LOADED_AFTER):
+        await ask(holding, fresh_citizen, BLUE, LATE)
+    await loaded(holding)
+    assert await check_sample(holding.connection) == 0
+    told = await read_stale_note(holding.connection)
+    with monkeypatch.context() as patched:
+        patched.setattr(GraphColumns, "forget", lambda *_: None)
+        changes: dict[str, Command] = {
+            "memory": Correct(citizen_id=fresh_citizen, id="boat", energy=0.1),
+            "vector": Correct(citizen_id=fresh_citizen, id="boat", description="A red boat"),
+            "link": relate(fresh_citizen, "boat", "dog"),
+        }
+        await apply([changes[lost]], other, LATE + 10)
+        await ask(holding, fresh_citizen, BLUE, LATE + 20)
+    found = await check_sample(holding.connection)
+    assert found == (2 if lost == "link" else 1)
+    assert held_by(holding, fresh_citizen) is None
+    assert holding.connection.columns.stale == found
+    assert await read_stale_note(holding.connection) == told + found
+    store = StoreSettings(data=holding.directory or Path())
+    checks = await _check_store(Settings(store=store, embedding=EmbeddingSettings(embedding="none")))
+    assert [check.remedy != "" for check in checks if check.subject == "columns"] == [True]
+    assert await ask(holding, fresh_citizen, BLUE, LATE + 20) == await ask(nothing, fresh_citizen, BLUE, LATE + 20)
+    assert await check_sample(holding.connection) == 0
+
+
+async def test_a_check_of_nothing_and_of_what_has_moved_finds_nothing(
+    holding: Deps, other: Deps, fresh_citizen: str
+) -> None:
+    assert await check_sample(holding.connection) == 0
+    await boat(other, fresh_citizen)
+    await ask(holding, fresh_citizen, BLUE, LATE)
+    await apply([relate(fresh_citizen, "boat", "dog")], other, LATE + 10)
+    assert await check_sample(holding.connection) == 0
+    await erase(EraseCitizen(citizen_id=fresh_citizen), other, LATE + 20, other.directory)
+    assert await check_sample(holding.connection) == 0
+    assert holding.connection.columns.stale == 0
