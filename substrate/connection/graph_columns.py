@@ -193,11 +193,8 @@ class GraphColumns:
             if not self._used[slot] or kept.bytes > most_bytes:
                 break
             own, numbers = kept._copy(self, slot), self.links(self.ids[slot])
-            kept._degree[own], kept._count[own], kept._first[own] = (
-                self._degree[slot],
-                self._count[slot],
-                len(kept._other),
-            )
+            kept._degree[own], kept._count[own] = self._degree[slot], self._count[slot]
+            kept._first[own] = len(kept._other)
             for number in numbers:
                 other = kept._copy(self, self._other[number])
                 if number in self._link_ids:
