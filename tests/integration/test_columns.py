@@ -26,7 +26,7 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
-from schemas.commands import ANY_COMMAND, Command, Correct, EraseCitizen, EraseMemory
+from schemas.commands import ANY_COMMAND, Command, Correct, EraseCitizen, EraseMemory, Retract
 from schemas.errors import SubstrateError
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -40,7 +40,7 @@ from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import LOADED_AFTER
-from substrate.store import column_reading, state_reads
+from substrate.store import column_reading, neighbours, state_reads
 from substrate.store.column_reading import PAGE, check_sample, find_stale, read_stale_note
 from substrate.store.reader import read_situation
 from tests.integration.store import NOW, relate, remember
@@ -278,7 +278,7 @@ async def boat(deps: Deps, citizen: str) -> None:
     """A boat and what is around it, and something far from all."""
     texts = {"boat": "The blue boat", "harbour": "Stone", "lamp": "Light", "keeper": "Tom", "dog": "It barks"}
     memories = [remember(citizen, name, description=text) for name, text in texts.items()]
-    many = [remember(citizen, f"far-{number}", description="Nothing of it") for number in range(10)]
+    many = [remember(citizen, f"far-{number}", description="Nothing of it") for number in range(12)]
     chain = [relate(citizen, *pair) for pair in pairwise(texts)]
     assert {receipt.status for receipt in await apply([*memories, *many, *chain], deps, NOW)} == {"stored"}
 
@@ -381,6 +381,62 @@ async def test_nothing_is_held_of_another_start_of_the_engine(holding: Deps, fre
     await holding.connection.close()
     await holding.connection.ping()
     assert held_by(holding, fresh_citizen) is None
+
+
+# --- what others wrote ----------------------------------------------------------------------------------------
+
+LATELY = Query("lately", "MATCH (m:SubstrateMeta) RETURN m.lately")
+
+
+@pytest.mark.parametrize("kind", ["remember", "relate", "correct", "retract", "state", "all"])
+async def test_after_a_write_of_another_only_what_it_changed_is_read_again(
+    holding: Deps, other: Deps, nothing: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    await boat(other, fresh_citizen)
+    for _ in range(LOADED_AFTER):
+        await ask(holding, fresh_citizen, BLUE, LATE)
+    await loaded(holding)
+    columns = held_by(holding, fresh_citizen)
+    writes: dict[str, Command] = {
+        "remember": remember(fresh_citizen, "gull", description="A gull"),
+        "relate": relate(fresh_citizen, "keeper", "far-3"),
+        "correct": Correct(citizen_id=fresh_citizen, id="dog", energy=0.1),
+        "retract": Retract(citizen_id=fresh_citizen, id="far-4"),
+    }
+    for number, (name, command) in enumerate(writes.items()):
+        if kind in (name, "all"):
+            await apply([command], other, LATE + number)
+    if kind in ("state", "all"):
+        await change_state(fresh_citizen, StateChange(energy=0.9), other, LATE + 10)
+    between = Between(holding, monkeypatch)
+    read: list[str] = []
+    usual = column_reading.hold
+
+    def hold(columns: GraphColumns, rows: Any, names: Any = None) -> Any:
+        read.extend(names or ())
+        return usual(columns, rows, names)
+
+    monkeypatch.setattr(neighbours, "hold", hold)
+    found = await ask(holding, fresh_citizen, BLUE, LATE + 20)
+    assert held_by(holding, fresh_citizen) is columns
+    assert set(read) <= {"keeper", "far-3", "dog", "far-4", "gull"}
+    assert between.names.count("changed_lately") == 1
+    assert found == await ask(nothing, fresh_citizen, BLUE, LATE + 20)
+
+
+async def test_what_the_last_writes_changed_is_not_exported_and_ends_with_an_erasure(
+    holding: Deps, fresh_citizen: str
+) -> None:
+    graph = holding.graph(graph_name(Level.N1, fresh_citizen))
+    await boat(holding, fresh_citizen)
+    assert "far-1" not in str(await graph.read(LATELY))  # many at once: it does not say what
+    await apply([relate(fresh_citizen, "boat", "far-1")], holding, LATE)
+    assert "far-1" in str(await graph.read(LATELY))
+    lines = [str(line) for line in await export([Origin(Level.N1, fresh_citizen)], holding, embeddings=True)]
+    assert "lately" not in "".join(lines)
+    gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id="far-1")
+    await erase(gone, holding, LATE, holding.directory)
+    assert await graph.read(LATELY) == [[None]]
 
 
 # --- bounds ---------------------------------------------------------------------------------------------------

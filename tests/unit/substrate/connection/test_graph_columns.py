@@ -19,7 +19,7 @@ from substrate.connection.graph_columns import (
     MemoryRow,
     Wanted,
 )
-from substrate.connection.kept import GraphState
+from substrate.connection.kept import MOST_CHANGED, GraphState, changed_between, note_of
 
 NAMES = ("a", "b", "c", "d")
 times = st.tuples(st.integers(0, 9), st.integers(1, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -145,3 +145,30 @@ def test_above_the_bound_whole_graphs_go_the_least_asked_first() -> None:
         columns[0].hold_memory(memory(f"m{number}", (0, 9), OPEN, 0.5))
     assert cache.of("g0", GraphState(1)) is columns[0]
     assert cache.of("g1", GraphState(1)) is not columns[1]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.sets(st.sampled_from(("a", "b|c", "d\x1f é", " ")))), min_size=1),
+    st.data(),
+)
+def test_what_changed_is_told_only_where_every_write_between_told(
+    writes: list[tuple[int, set[str]]], data: st.DataObject
+) -> None:
+    clocks, notes = [10], []
+    for step, changed in writes:
+        clocks.append(clocks[-1] + step)
+        notes.append(f"{clocks[-2]} {clocks[-1]} {note_of(changed)}")
+    since = data.draw(st.integers(0, len(writes)))
+    until = data.draw(st.integers(since, len(writes)))
+    due = set().union(*(changed for _, changed in writes[since:until]))
+    assert changed_between(notes, clocks[since], clocks[until]) == due
+    assert changed_between(notes, clocks[until], clocks[since]) == (None if since < until else set())
+    assert changed_between(notes, clocks[since] - 20, clocks[until]) is None
+    if since < until:
+        lost = data.draw(st.integers(since, until - 1))
+        assert changed_between(notes[:lost] + notes[lost + 1 :], clocks[since], clocks[until]) is None
+
+
+def test_a_write_that_changed_much_does_not_tell_what() -> None:
+    assert note_of([str(number) for number in range(MOST_CHANGED)]) is not None
+    assert note_of([str(number) for number in range(MOST_CHANGED + 1)]) is None
