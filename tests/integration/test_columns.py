@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from api.cli.doctor import _check_store
 from orchestration.dependencies import Deps
 from orchestration.features.feedback.feature import tell
+from orchestration.graph_queries import six_queries
 from orchestration.insertion import apply, apply_atomically
 from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
@@ -38,6 +39,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
+from substrate.graphs import filling
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import LOADED_AFTER
 from substrate.store import column_reading, neighbours, state_reads
@@ -64,7 +66,9 @@ SECOND, DAY = 1_000_000, 86_400_000_000
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine is no large graph, and nobody waits between two pages of a load."""
+    """A busy machine is no large graph, nobody waits between two pages of a load, and the nearest are found by the
+    vectors, not by comparing all."""
+    monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
     monkeypatch.setattr(state_reads, "DEADLINE_MS", 900)
     monkeypatch.setattr(column_reading, "REST_S", 0.0)
 
@@ -519,3 +523,15 @@ async def test_a_check_of_nothing_and_of_what_has_moved_finds_nothing(
     await erase(EraseCitizen(citizen_id=fresh_citizen), other, LATE + 20, other.directory)
     assert await check_sample(holding.connection) == 0
     assert holding.connection.columns.stale == 0
+
+
+async def test_a_vector_that_gets_its_digest_later_is_found_by_it(
+    holding: Deps, nothing: Deps, fresh_citizen: str
+) -> None:
+    await boat(nothing, fresh_citizen)
+    graph = nothing.graph(graph_name(Level.N1, fresh_citizen))
+    await graph.write(Query("older", "MATCH (t:Trace) SET t.digest = null"))
+    before = await ask(holding, fresh_citizen, BLUE, LATE)
+    await filling.fill(graph, nothing.embedder.dimension)
+    after = await ask(holding, fresh_citizen, BLUE, LATE)
+    assert after == await ask(nothing, fresh_citizen, BLUE, LATE) != before
