@@ -17,6 +17,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
+import orjson
+
 from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
 
 type Kind = Literal["memory", "link"]
@@ -108,6 +110,12 @@ def pack(row: Sequence[Any]) -> bytes:
     return marshal.dumps([*row])
 
 
+def unpack(packed: bytes) -> list[Any]:
+    """The row that was packed. Two equal rows may be packed differently."""
+    row: list[Any] = marshal.loads(packed)
+    return row
+
+
 class RecordCache:
     """Records, up to `most_bytes` by estimate; 0 keeps none. When there is no room, the one that was kept first
     goes, unless it was asked for meanwhile: then it is the last to go. So to find a record moves nothing."""
@@ -181,7 +189,7 @@ class GraphRecords(NamedTuple):
 
     def keep(self, name: RecordName, packed: bytes) -> Record:
         """A new record of a packed row with this name, which is kept."""
-        cache, key, record = self.cache, (self.graph, name), Record(marshal.loads(packed))
+        cache, key, record = self.cache, (self.graph, name), Record(unpack(packed))
         record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_VALUES * len(packed)
         former = cache.kept.pop(key, None)
         cache.bytes -= 0 if former is None else former.bytes
@@ -217,9 +225,35 @@ class GraphState(NamedTuple):
         """By the names of its properties; None without them, as a graph answers that has no stamp."""
         return cls(**values) if values else None
 
+    def precedes(self, other: GraphState) -> bool:
+        """Whether writes alone lead from this state to another one."""
+        return self.clock < other.clock and self._replace(clock=other.clock) == other
+
 
 WORDS: Final = "\x1fwords"
 """What depends on the words and names of all memories is kept under this: no id is it."""
+ALL_READS: Final = "\x1freads"
+"""Among what a write changed: only what columns hold of other memories is as before."""
+MOST_CHANGED: Final = 16
+"""A write that changed more does not say what."""
+
+
+def note_of(changed: Collection[str]) -> str | None:
+    """What a write notes of what it changed, for the processes that keep what they read."""
+    return None if len(changed) > MOST_CHANGED else orjson.dumps(sorted(changed)).decode()
+
+
+def changed_between(notes: Sequence[str], since: int, until: int) -> set[str] | None:
+    """What the writes changed that led the clock of a graph from one moment to another; None where they do not all
+    say. `notes`: the last ones, the latest last, each with the clock before and after it."""
+    changed: set[str] = set()
+    for note in reversed(notes):
+        was, at, ids = note.split(" ", 2)
+        if int(at) == until > since:
+            changed.update(orjson.loads(ids))
+            until = int(was)
+    return changed if until == since else None
+
 
 type _Kept = tuple[Any, int]
 """A value, and its bytes by estimate."""

@@ -24,9 +24,8 @@ NAMES_PER_WORD: Final = 8
 NAMES_PER_PHRASE: Final = 64
 
 _SIZES: Final = (
-    "UNWIND $sized AS one "
-    f"CALL {{ MATCH (g:ConsciousnessNode {{text_key: {GENERALISED_KEY}}}) RETURN count(g) AS made }} "
-    "CALL db.meta.stats() YIELD labels "
+    f"UNWIND $sized AS one CALL {{ MATCH (g:ConsciousnessNode {{text_key: {GENERALISED_KEY}}}) "
+    "RETURN count(g) AS made } CALL db.meta.stats() YIELD labels "
     "UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace - made], "
     "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion], "
     "['passages', labels.Passage]] AS size "

@@ -67,11 +67,16 @@ class Neighbours:
     def __init__(self, target: GraphTarget, values: Mapping[str, Any], *, followed: bool = True) -> None:
         self._graph, self.now = target.graph, values["valid_from"]
         self.columns = target.columns or GraphColumns()
+        self._state = self.columns.state
         self._values = {**values, "from": self.now, "until": AFTER_ALL}
         self._strongest = STRONGEST_WALKED if followed else STRONGEST_OF_ALL
         self.known: set[str] = set()
         self._asked: set[str] = set()
-        self._wanted = wanted_of(values) if followed else Wanted(OPEN, SHOWN)
+        self._wanted = Wanted(OPEN, SHOWN)
+        if followed:  # as `findable` says; of its filters, nothing passes so far
+            bits = OPEN | TELLS | (0 if values["generalised"] else TOLD) | (0 if values["asked"] else STATES)
+            passing: set[str] | None = None if values["unfiltered"] and not values["emotions_needed"] else set()
+            self._wanted = Wanted(bits, SHOWN | WALKED, values["min_energy"], values["min_confidence"], passing)
         self._found: dict[str, Sequence[int]] = {}
 
     async def read(self, ids: Iterable[str], wanted: int) -> None:
@@ -93,6 +98,7 @@ class Neighbours:
         if wanted:
             crowds = [name for name in names if columns.degree(name) >= CROWD and name not in self._found]
             await together(*(self._read_crowd(name, wanted) for name in crowds))
+        self._check()
 
     async def nearest(self, near: Sequence[Near]) -> list[Row]:
         """The memories with these vectors, nearest first, as the rows of `search.THIN`. Raises GraphMoved."""
@@ -103,6 +109,7 @@ class Neighbours:
             hold_keys(columns, take(columns, await self._graph.read(KEYS, ids=lacking)), lacking)
             columns.hold_gone(lacking)
         await self._read_passing(owners)
+        self._check()
         wanted = columns.wanted(owners, self.now, values["valid_to"], self._wanted)
         found: list[tuple[float, str, int]] = []
         for place, (name, key, distance) in enumerate(near):
@@ -112,6 +119,11 @@ class Neighbours:
         found.sort()
         best = [near[place] for _, _, place in found[: values["limit"]]]
         return [(0, f"{one.distance:.15g}", *columns.record(one.owner)[1:]) for one in best]
+
+    def _check(self) -> None:
+        """Raises GraphMoved where the columns were carried on to another state: what that changed is not held."""
+        if self.columns.state != self._state:
+            raise GraphMoved
 
     async def _read_passing(self, names: Iterable[str]) -> None:
         """Find out which of these memories pass the filters of the question."""
@@ -178,13 +190,6 @@ async def undisturbed[Found](
         return await choose(Neighbours(target, values, followed=followed))
     except GraphMoved:
         return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
-
-
-def wanted_of(values: Mapping[str, Any]) -> Wanted:
-    """What the parameters of a question let pass, as `findable` says; of its filters, so far nothing."""
-    bits = OPEN | TELLS | (0 if values["generalised"] else TOLD) | (0 if values["asked"] else STATES)
-    passing: set[str] | None = None if values["unfiltered"] and not values["emotions_needed"] else set()
-    return Wanted(bits, SHOWN | WALKED, values["min_energy"], values["min_confidence"], passing)
 
 
 async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
