@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
 from typing import Final
 
 from orchestration.question.lexicon import Lexicon
@@ -12,7 +14,7 @@ from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
-from orchestration.ranking.channels import WISH_PART, final_order, ranking_question, relevance_parts
+from orchestration.ranking.channels import WISH_PART, Table, fill, final_order, table_of
 from orchestration.ranking.currency import compare_hits, fold_duplicates
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from orchestration.traversal.paths import NO_STATE, State
@@ -30,18 +32,35 @@ class Activation:
     """The candidates, best first, and the parts of the relevance of each, which `explain` shows.
 
     `held_before`: by each that seems to tell what no longer holds, the later one that tells what holds instead.
-    `duplicates`: by each that stands for others with the same words, the ids of these.
+    `duplicates`: by each that stands for others with the same words, the ids of these. `instructions`: the
+    standing instructions that shape the request; they hold whether or not anything answers it.
     """
 
     order: tuple[consciousness_score.Score, ...]
     parts: Mapping[Key, Mapping[str, float]]
     held_before: Mapping[Key, Key] = field(default_factory=dict)
     duplicates: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    instructions: frozenset[Key] = frozenset()
 
-    @property
-    def instructions(self) -> frozenset[Key]:
-        """The standing instructions that shape the request; they hold whether or not anything answers it."""
-        return frozenset(key for key, parts in self.parts.items() if WISH_PART in parts)
+
+class PartsByKey(Mapping[Key, Mapping[str, float]]):
+    """The parts of each candidate of a table, of which a row is made when it is looked at."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    @cached_property
+    def _places(self) -> dict[Key, int]:
+        return dict(zip(self._table.keys, count(), strict=False))
+
+    def __getitem__(self, key: Key) -> dict[str, float]:
+        return self._table.row(self._places[key])
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._table.keys)
+
+    def __len__(self) -> int:
+        return len(self._table.keys)
 
 
 def in_order(activation: Activation, order: Sequence[Key]) -> Activation:
@@ -80,15 +99,13 @@ def activate(
     """
     if not candidates.memories:
         return Activation((), {})
-    question = ranking_question(asker.question, candidates, lexicons, weights, state=asker.state, learned=learned)
-    parts = relevance_parts(candidates, question)
-    question = replace(question, parts=parts)
-    relevance = question.relevance
-    greatest = max(1.0, max(relevance.values()))
-    activations = (relevance[key] / greatest for key in candidates.memories)
+    table = table_of(asker.question, candidates, lexicons, weights, state=asker.state, learned=learned)
+    fill(table)
+    relevance = table.relevance()
+    greatest = max(1.0, max(relevance))
     scores = consciousness_score.consciousness_scores(
-        candidates.memories.values(),
-        activations,
+        table.memories,
+        [relevant / greatest for relevant in relevance],
         asker.emotions,
         asker.pressure,
         inferred=False,
@@ -96,11 +113,20 @@ def activate(
         whole=greatest,
         mood=bool(asker.state.emotions),
     )
-    order = consciousness_score.in_rank_order(scores)
-    comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)
-    question = replace(question, comparison=comparison)
-    folded, duplicates = fold_duplicates(final_order(order, candidates, question), candidates)
-    return Activation(tuple(folded), parts, comparison.held_before(), duplicates)
+    order: Sequence[consciousness_score.Score] = consciousness_score.in_rank_order(scores)
+    table.comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)
+    order = final_order(order, table)
+    duplicates: Mapping[Key, tuple[str, ...]] = {}
+    if table.repeats():
+        order, duplicates = fold_duplicates(order, candidates)
+    wishes = zip(table.keys, table.parts.get(WISH_PART, ()), strict=False)
+    return Activation(
+        tuple(order),
+        PartsByKey(table),
+        table.comparison.held_before(),
+        duplicates,
+        frozenset(key for key, wish in wishes if wish is not None),
+    )
 
 
 # --- generalisations: first, or behind the memories that they stand for ---------------------------------

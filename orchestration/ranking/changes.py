@@ -6,18 +6,24 @@ A logistic regression (Cox, 1958) whose weights are data: `currency.toml`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from orchestration.question.reading import ANSWERING
+from orchestration.question.tense import Voice
+from orchestration.ranking.texts import ReadText
 from schemas.memory import GraphKey
+from substrate.language.languages import DEFAULT_LANGUAGE
+from substrate.language.text import stem
 
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
@@ -63,28 +69,28 @@ type Whose = str | tuple[GraphKey, str]
 class ComparedHit(NamedTuple):
     """A hit as it is compared with others.
 
-    `at`: when it began to hold. `voice`: whose words it is; only the same voice tells of its own changes. `total`:
-    its score. `likeness`: to the question. `stems`: of its words. `gives_kind`: it gives a thing of the kind asked
-    for. `verbs`, `changes`, `own`, `unreal`, `unmeant`, `other`: how it speaks, as in `tense.Voice`. `passage`: a
-    part of a long text, whose time does not say how one of its many things is now. `attribute`: it has a word for
-    the attribute that is asked for, "moved" where one lives. `roots`: of its words in order.
+    `at`: when it began to hold. `whose`: whose words it is; only the same voice tells of its own changes. `total`:
+    its score. `likeness`: to the question. `stems`: of its words, in the `language` of the question. `gives_kind`:
+    it gives a thing of the kind asked for. `passage`: a part of a long text, whose time does not say how one of
+    its many things is now. `attribute`: it has a word for the attribute asked for, "moved" where one lives.
     """
 
     at: int
-    voice: Whose
+    whose: Whose
     total: float
     likeness: float | None
+    text: ReadText
+    voice: Voice
     stems: AbstractSet[str]
+    language: str = DEFAULT_LANGUAGE
     gives_kind: bool = False
-    verbs: int = 0
-    changes: int = 0
-    own: bool = True
-    unreal: bool = False
-    unmeant: bool = False
-    other: str = ""
     passage: bool = False
     attribute: bool = False
-    roots: Callable[[], Sequence[str]] = tuple
+
+    @property
+    def roots(self) -> Sequence[str]:
+        """The stems of its words in order, stop words too."""
+        return self.text.roots(self.language)
 
 
 class Change(NamedTuple):
@@ -136,14 +142,14 @@ def _weights() -> tuple[float, Features]:
     return float(table["intercept"]), Features(**table["weights"])
 
 
-def find_changes(hits: Sequence[ComparedHit], asked: Collection[str]) -> list[Change]:
+def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Change]:
     """The possible changes among the hits, best first, of a question with these stems: each earlier hit among the
     best, with each later one of the same voice that may be about what is asked for at all."""
     first = hits[:MOST_READ]
     former = [
-        place for place, hit in enumerate(first[:MOST_FORMER]) if not (hit.voice in ANSWERING or hit.passage)
+        place for place, hit in enumerate(first[:MOST_FORMER]) if not (hit.whose in ANSWERING or hit.passage)
     ]
-    at = np.array([hit.at for hit in first], np.int64)
+    at = _column(first, "at", np.int64)
     pairs = _comparable(first, former, at)
     if not pairs.any():
         return []
@@ -165,15 +171,19 @@ def find_changes(hits: Sequence[ComparedHit], asked: Collection[str]) -> list[Ch
     return sorted(changes)
 
 
-def _least_between(earlier: ComparedHit, later: ComparedHit, asked: Collection[str]) -> float:
+def _column(hits: Sequence[ComparedHit], name: str, kind: type[np.generic] = np.float64) -> np.ndarray[Any, Any]:
+    return np.array(list(map(attrgetter(name), hits)), kind)
+
+
+def _least_between(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> float:
     """How likely a change between two hits has to be: the less, the more they have to do with each other."""
     shared = not earlier.stems.isdisjoint(later.stems) or (earlier.attribute and later.attribute)
-    if shared and (later.verbs or later.attribute or not later.stems.isdisjoint(asked)):
+    if shared and (later.voice.verbs or later.attribute or not later.stems.isdisjoint(asked)):
         return LEAST_CHANGE
-    return LEAST_BY_HALF if shared or later.verbs else LEAST_APART
+    return LEAST_BY_HALF if shared or later.voice.verbs else LEAST_APART
 
 
-def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: Collection[str]) -> bool:
+def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> bool:
     """Whether one of the hits tells of another thing than the one asked for, of which the other hit tells, or the
     later one is not meant: "the south gate" beside "the north gate", run 18 beside run 17.
 
@@ -182,38 +192,40 @@ def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: Collection[s
     where it has a word of its own in the same place of the sentence. Where a verb tells of a change the sentences
     differ: there only a word beside one that both have counts, "the sugar supplier" and "the flour supplier".
     """
-    if earlier.stems == later.stems:
+    other = later.voice.other
+    if other and stem(other, later.language) not in earlier.stems | asked:
         return True
-    words = frozenset(asked)
-    for one, other in ((earlier, later), (later, earlier)):
-        lacking = one.stems & words - other.stems
-        if any(char.isdigit() for word in lacking for char in word):
+    lacks = earlier.stems & asked - later.stems, later.stems & asked - earlier.stems
+    if later.voice.unmeant or earlier.stems == later.stems or any(map(_has_digit, chain.from_iterable(lacks))):
+        return True
+    of_two = _stands_beside if later.voice.verbs else _stands_for
+    for one, another, lacking in zip((earlier, later), (later, earlier), lacks, strict=True):
+        own = another.stems - one.stems - asked
+        if lacking and own and of_two(one, another, lacking, own):
             return True
-        of_two = _stands_beside if later.verbs else _stands_for
-        if lacking and of_two(one, other, lacking, words):
-            return True
-    is_of_person = later.other != "" and later.other not in earlier.stems | words
-    return later.unmeant or is_of_person
+    return False
 
 
-def _stands_for(one: ComparedHit, other: ComparedHit, lacking: Collection[str], asked: Collection[str]) -> bool:
-    """Whether a word of the other hit alone stands in it where the first one has a word that the other lacks."""
-    roots, others = one.roots(), other.roots()
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def _stands_for(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str], own: AbstractSet[str]) -> bool:
+    """Whether a word of the other hit's own stands in it where the first one has a word that the other lacks."""
+    roots, others = one.roots, other.roots
     for kind, start, end, begin, until in SequenceMatcher(None, roots, others, autojunk=False).get_opcodes():
         if kind == "replace" and end - start <= SLOT_LENGTH and until - begin <= SLOT_LENGTH:
-            own = frozenset(others[begin : min(until, begin + SLOT)]) & other.stems - one.stems
-            if own.difference(asked) and not frozenset(roots[start : min(end, start + SLOT)]).isdisjoint(lacking):
+            in_slot = roots[start : min(end, start + SLOT)], others[begin : min(until, begin + SLOT)]
+            if not (lacking.isdisjoint(in_slot[0]) or own.isdisjoint(in_slot[1])):
                 return True
     return False
 
 
-def _stands_beside(one: ComparedHit, other: ComparedHit, lacking: Collection[str], asked: Collection[str]) -> bool:
-    """Whether a word of both stands beside a lacking one in the first hit, and beside another one in the other."""
-    own = other.stems - one.stems - frozenset(asked)
+def _stands_beside(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str], own: AbstractSet[str]) -> bool:
+    """Whether a word of both stands beside a lacking one in the first hit, and beside an own one in the other."""
     for side in (1, -1):
-        roots, others = list(one.roots())[::side], list(other.roots())[::side]
-        named = {after for word, after in pairwise(roots) if word in lacking and after in other.stems}
-        if any(after in named and word in own for word, after in pairwise(others)):
+        named = {after for word, after in pairwise(one.roots[::side]) if word in lacking and after in other.stems}
+        if any(after in named and word in own for word, after in pairwise(other.roots[::side])):
             return True
     return False
 
@@ -221,7 +233,7 @@ def _stands_beside(one: ComparedHit, other: ComparedHit, lacking: Collection[str
 def _comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instants) -> Flags:
     """For each of the former hits a row: which of all hits are later words of the same voice."""
     voices: dict[Whose, int] = {}
-    numbers = [-1 if hit.passage else voices.setdefault(hit.voice, len(voices)) for hit in first]
+    numbers = [-1 if hit.passage else voices.setdefault(hit.whose, len(voices)) for hit in first]
     voice = np.array(numbers, np.intp)
     comparable: Flags = (at - at[former][:, None] >= SECOND) & (voice == voice[former][:, None])
     return comparable
@@ -229,8 +241,10 @@ def _comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instant
 
 def _are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], probability: Numbers) -> Flags:
     """Whether each later hit, in columns, may be about what is asked for at all."""
-    total = np.array([hit.total for hit in first], np.float64)
-    likeness = np.array([hit.likeness for hit in first], np.float64)  # NaN, which is like nothing, without one
+    total, likeness = (
+        _column(first, "total"),
+        _column(first, "likeness"),
+    )  # NaN, which is like nothing, without one
     near = total[former][:, None] - total <= MOST_BEHIND
     alike = likeness >= LEAST_LIKE * likeness[former][:, None]
     related: Flags = near | alike | (probability >= LIKELY)
@@ -241,50 +255,41 @@ def _log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants,
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
     intercept, weights = _weights()
     days = (at - at[former][:, None]) / DAY
-    gives = np.array([hit.gives_kind for hit in first], np.bool_)
-    attribute = np.array([hit.attribute for hit in first], np.bool_)
+    gives, attribute = _column(first, "gives_kind", np.bool_), _column(first, "attribute", np.bool_)
+    verbs, own, unreal = _column(first, "voice.verbs"), _column(first, "voice.own"), _column(first, "voice.unreal")
     of_one = (words.asked + words.kinship > 0.0) | (attribute[former][:, None] & attribute)
-    changed = of_one & np.array([hit.verbs > 0 for hit in first], np.bool_)
     of_pairs = (
         weights.asked * np.minimum(4.0, words.asked) / 4.0
         + weights.shared * words.kinship
         + weights.both_give * (gives[former][:, None] & gives)
         + weights.gap * np.minimum(1.0, days / 200)
-        + weights.near * ((days < 1 / 12) & ~changed)
+        + weights.near * ((days < 1 / 12) & ~(of_one & (verbs > 0)))
         + weights.same_day * (days < 1)
     )
-    greatest = max(hit.total for hit in first)
-    of_earlier = np.array([_odds_of_earlier(first[place], place, greatest, weights) for place in former])
-    of_later = np.array([_odds_of_later(hit, place, greatest, weights) for place, hit in enumerate(first)])
+    places, total, likeness = np.arange(1, len(first) + 1), _column(first, "total"), _column(first, "likeness")
+    is_unlike, behind = np.isnan(likeness), total - total.max()
+    of_earlier = (
+        weights.earlier_rank / places
+        + weights.earlier_total * behind
+        + weights.earlier_likeness * np.where(is_unlike, 0.0, likeness)
+        + weights.earlier_own * own
+        + weights.earlier_unreal * unreal
+    )[former]
+    of_later = (
+        weights.later_rank / places
+        + weights.later_total * behind
+        + np.where(is_unlike, weights.later_unlike, weights.later_likeness * likeness)
+        + weights.verbs * np.minimum(MOST_COUNTED, verbs)
+        + weights.changes * np.minimum(MOST_COUNTED, _column(first, "voice.changes"))
+        + weights.brief * np.minimum(1.0, 20.0 / (1.0 + np.array(list(map(len, map(attrgetter("stems"), first))))))
+        + weights.later_own * own
+        + weights.later_unreal * unreal
+    )
     lateness = np.empty(len(at))  # the place of each hit in the order of time, in [0, 1]
     lateness[np.argsort(at, kind="stable")] = np.arange(len(at)) / max(1, len(at) - 1)
     of_later += weights.lateness * lateness + weights.asked_share * words.asked_share
     odds: Numbers = intercept + of_earlier[:, None] + of_later + of_pairs
     return odds
-
-
-def _odds_of_earlier(hit: ComparedHit, place: int, greatest: float, weights: Features) -> float:
-    """What an earlier hit brings by itself, `greatest` being the greatest total."""
-    return (
-        weights.earlier_rank / (place + 1)
-        + weights.earlier_total * (hit.total - greatest)
-        + weights.earlier_likeness * (hit.likeness or 0.0)
-        + weights.earlier_own * hit.own
-        + weights.earlier_unreal * hit.unreal
-    )
-
-
-def _odds_of_later(hit: ComparedHit, place: int, greatest: float, weights: Features) -> float:
-    return (
-        weights.later_rank / (place + 1)
-        + weights.later_total * (hit.total - greatest)
-        + (weights.later_unlike if hit.likeness is None else weights.later_likeness * hit.likeness)
-        + weights.verbs * min(MOST_COUNTED, hit.verbs)
-        + weights.changes * min(MOST_COUNTED, hit.changes)
-        + weights.brief * min(1.0, 20.0 / (1.0 + len(hit.stems)))
-        + weights.later_own * hit.own
-        + weights.later_unreal * hit.unreal
-    )
 
 
 class _Words(NamedTuple):
@@ -303,8 +308,8 @@ def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: 
     No product of matrices: the library would call several threads for it, which costs more than it brings.
     """
     said = list(chain.from_iterable([hit.stems for hit in hits]))
-    distinct = dict.fromkeys((*asked, *said))
-    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    numbers = count()
+    number = defaultdict(numbers.__next__, zip(asked, numbers, strict=False))
     stems = np.fromiter(map(number.__getitem__, said), np.intp, len(said))
     many = np.array([len(hit.stems) for hit in hits], np.intp)
     owner = np.repeat(np.arange(len(hits)), many)

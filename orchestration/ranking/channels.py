@@ -1,14 +1,15 @@
-"""The channels that rank candidates, one function each, and the one table that lists them. Pure.
+"""The channels that rank candidates, one function each, and the two tables that list them. Pure.
 
-A channel takes the candidates, the question and its own weight, and gives a score to each candidate it speaks for.
-To remove a channel, remove its function, its row and its weight.
+A channel takes the table of the candidates and its own weight, and gives a column: the score of each candidate. An
+order takes them with the scores so far, best first, and gives these in its order. To remove one, remove its
+function, its row and its weight.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -19,12 +20,12 @@ from orchestration.question.reading import ANSWERING, ASKING, AnswerKind, Questi
 from orchestration.ranking import currency
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import ChannelWeights, weights_for
-from orchestration.ranking.consciousness_score import Score, greatest_activation, levelled, places_of, stands_out
+from orchestration.ranking.consciousness_score import Score, greatest_activation, stands_out
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned, adjusted, question_words, use_priors
 from orchestration.ranking.relevance import word_relevance
 from orchestration.ranking.spreading import SpreadWeights, spread
-from orchestration.ranking.texts import told_by
-from orchestration.ranking.times import Sessions, period_fits, seeking_fits, session_numbers, with_answers
+from orchestration.ranking.texts import MemoryText, told_by
+from orchestration.ranking.times import Sessions, fit_to_periods, session_numbers, with_answers
 from orchestration.traversal.paths import NO_STATE, State
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
@@ -34,42 +35,57 @@ NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
 DIVERSIFIED: Final = 40
 """How many of a broad question's candidates are chosen one by one; the rest keep their order."""
+ABOUT: Final = 0.8
+"""Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
+
+type Column = Sequence[float | None]
+"""The score of each candidate, in their order; None for one of which nothing is said. Empty where none has one."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankingQuestion:
-    """A question with all that a channel may read.
+@dataclass(slots=True, kw_only=True)
+class Table:
+    """A question and its candidates in columns: what stands in one place of each is of one candidate.
 
-    `speakers`: the speakers that the question names, and `speaker_of`: the speaker of each candidate that has one,
-    both by `name_key`. `state`: goal and emotions that links are weighed by. While channels run, `parts` holds the
-    scores of those before, by candidate and part; `base` the sum of the base parts of each candidate; `scores` the
-    final order, best first. `comparison`: which of them tell of a change. `learned`: from feedback.
+    `weights`: for this question and its asker. `speakers`: those that the question names, and `spoken`: the
+    speaker of each candidate, both by `name_key`. `told`: what each tells. `state`: goal and emotions that links
+    are weighed by. `learned`: from feedback. `parts`: the columns of the channels so far, by part. `base`: the sum
+    of those of the `base` channels. `comparison`: which candidates tell of a change.
     """
 
     question: Question
+    candidates: Candidates
     lexicons: Mapping[GraphKey, Lexicon]
     weights: ChannelWeights
     speakers: Collection[str]
-    speaker_of: Mapping[Key, str]
+    keys: Sequence[Key]
+    memories: Sequence[Candidate]
+    told: Sequence[MemoryText]
+    spoken: Sequence[str | None]
     state: State = NO_STATE
-    parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
-    base: Mapping[Key, float] = field(default_factory=dict)
-    scores: Sequence[Score] = ()
-    comparison: currency.Comparison = currency.NO_COMPARISON
     learned: Learned = NOTHING_LEARNED
+    parts: dict[str, Column] = field(default_factory=dict)
+    base: Sequence[float] = ()
+    comparison: currency.Comparison = currency.NO_COMPARISON
 
-    @property
-    def keys(self) -> list[Key]:
-        """The candidates in the final order."""
-        return [score.key for score in self.scores]
-
-    @property
-    def relevance(self) -> dict[Key, float]:
+    def relevance(self) -> list[float]:
         """The sum of the parts of each candidate so far."""
-        return {key: sum(scores.values()) for key, scores in self.parts.items()}
+        return [sum(filter(None, row), 0.0) for row in zip(*self.parts.values(), strict=True)]
+
+    def row(self, place: int) -> dict[str, float]:
+        """The parts of one candidate, by name."""
+        row: dict[str, float] = {}
+        for part, column in self.parts.items():
+            score = column[place]
+            if score is not None:
+                row[part] = score
+        return row
+
+    def repeats(self) -> bool:
+        """Whether two candidates say the very same words."""
+        return len({told.lexical.flat for told in self.told}) < len(self.told)
 
 
-def ranking_question(
+def table_of(
     question: Question,
     candidates: Candidates,
     lexicons: Mapping[GraphKey, Lexicon],
@@ -77,279 +93,298 @@ def ranking_question(
     *,
     state: State = NO_STATE,
     learned: Learned = NOTHING_LEARNED,
-) -> RankingQuestion:
-    """The question with the weights for it and its asker, and the speakers that it and the candidates name."""
+) -> Table:
+    """The table of the candidates, with the weights for the question and its asker."""
+    memories = list(candidates.memories.values())
+    told = list(map(told_by, memories))
+    spoken = [each.speaker for each in told]
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
-    spoken = ((key, told_by(memory).speaker) for key, memory in candidates.memories.items())
-    speaker_of = {key: speaker for key, speaker in spoken if speaker is not None}
-    roles = frozenset(speaker_of.values())
+    roles = frozenset(filter(None, spoken))
     answered = not speakers and not ANSWERING.isdisjoint(roles)
     weights = adjusted(weights, learned.factors)
-    weights = weights_for(weights, question, in_roles=not ASKING.isdisjoint(roles), answered=answered)
-    return RankingQuestion(question, lexicons, weights, speakers, speaker_of, state, learned=learned)
+    return Table(
+        question=question,
+        candidates=candidates,
+        lexicons=lexicons,
+        weights=weights_for(weights, question, in_roles=not ASKING.isdisjoint(roles), answered=answered),
+        speakers=speakers,
+        keys=list(candidates.memories),
+        memories=memories,
+        told=told,
+        spoken=spoken,
+        state=state,
+        learned=learned,
+    )
 
 
-def likeness_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def likeness_score(table: Table, weight: float) -> list[float]:
     """Likeness to the question, stretched to [0, 1] between the least and the greatest of the candidates.
 
     A candidate that no search by likeness found has 0. One that was found for its time alone does not stretch.
     """
-    memories = candidates.memories
-    stretching = [memory for memory in memories.values() if memory.likeness_rank or not memory.begun]
-    values = [memory.likeness for memory in stretching if memory.likeness is not None]
+    values: list[float] = []
+    for memory in table.memories:
+        if memory.likeness is not None and (memory.likeness_rank or not memory.begun):
+            values.append(memory.likeness)
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     low, width = (low, high - low) if high > low else (high - 1.0, 1.0)
-    return {
-        key: 0.0 if memory.likeness is None else weight * min(1.0, max(0.0, (memory.likeness - low) / width))
-        for key, memory in memories.items()
-    }
+    scores: list[float] = []
+    for memory in table.memories:
+        likeness = memory.likeness
+        scores.append(0.0 if likeness is None else weight * min(1.0, max(0.0, (likeness - low) / width)))
+    return scores
 
 
-def word_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def word_score(table: Table, weight: float) -> list[float]:
     """BM25 as a share of the best candidate's, in [0, 1].
 
     In a turn the name of a speaker says only that the other one was speaking: it is no word of a turn.
     """
-    memories = candidates.memories
-    named = question.speakers if question.weights.named_apart else ()
+    named = table.speakers if table.weights.named_apart else ()
     names = {word for name in named for word in words(name)}
-    turns: dict[Key, Candidate] = {}
-    others: dict[Key, Candidate] = {}
-    for key, memory in memories.items():
-        (turns if names and key in question.speaker_of else others)[key] = memory
-    scores = word_relevance(others, question.lexicons, ())
-    if turns:
-        scores |= word_relevance(turns, question.lexicons, names)
-    best = max(scores.values(), default=0.0) or 1.0
-    return {key: weight * scores[key] / best for key in memories}
+    turns: list[int] = []
+    others: list[int] = []
+    for place, speaker in enumerate(table.spoken):
+        (turns if names and speaker is not None else others).append(place)
+    scores = [0.0] * len(table.keys)
+    for places, left_out in ((others, ()), (turns, names)):
+        memories, told = list(map(table.memories.__getitem__, places)), list(map(table.told.__getitem__, places))
+        for place, score in zip(places, word_relevance(memories, told, table.lexicons, left_out), strict=True):
+            scores[place] = score
+    best = max(scores, default=0.0) or 1.0
+    return [weight * score / best for score in scores]
 
 
-def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def time_score(table: Table, weight: float) -> Column:
     """How well a candidate that was not only linked fits a period that the question names, in [0, 1] × weight."""
-    read, memories = question.question, candidates.memories
+    read = table.question
     if not weight or not read.periods:
-        return {}
-    fits = period_fits(memories, read.periods, alone=read.of_time_alone, plans=read.plans)
-    found = {key for key, memory in memories.items() if memory.begun or any(question.parts[key].values())}
-    return {key: weight * fit for key, fit in fits.items() if key in found}
+        return ()
+    fits = fit_to_periods(table.memories, read.periods, alone=read.of_time_alone, plans=read.plans)
+    found = zip(table.memories, map(any, zip(*table.parts.values(), strict=True)), fits, strict=True)
+    return [weight * fit if fit and (relevant or memory.begun) else None for memory, relevant, fit in found]
 
 
-def seeking_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def seeking_score(table: Table, weight: float) -> Column:
     """How late a candidate is among those about what the question asks the latest of, in [0, 1] × weight; how
     early where it asks for the earliest."""
-    if not weight:
-        return {}
-    fits = seeking_fits(candidates.memories, question.base, question.question.seeking)
-    return {key: weight * fit for key, fit in fits.items()}
+    seeking = table.question.seeking
+    if not weight or seeking is None:
+        return ()
+    least = ABOUT * max(table.base)
+    about = [place for place, relevance in enumerate(table.base) if relevance >= least > 0.0]
+    about.sort(key=lambda place: (table.told[place].began, table.keys[place]), reverse=seeking == "earliest")
+    scores: list[float | None] = [None] * len(table.keys)
+    for nth, place in enumerate(about, 1):
+        scores[place] = weight * (nth / len(about))
+    return scores
 
 
-def spread_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def spread_score(table: Table, weight: float) -> list[float]:
     """Base relevance of the neighbours, over the links between candidates."""
-    weights = SpreadWeights(weight, question.weights.answer, inferred=False)
-    return spread(candidates, question.base, weights, question.state)
+    weights = SpreadWeights(weight, table.weights.answer, inferred=False)
+    return spread(table.candidates, table.base, weights, table.state)
 
 
-def session_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def session_score(table: Table, weight: float) -> list[float]:
     """The mean of the two greatest base relevances of its session, its own among them; in [0, 1] × weight.
 
     One good hit may be chance; two of one session say that the session was about it.
     """
-    memories = candidates.memories
-    if not memories:
-        return {}
-    sessions = session_numbers(memories)
+    sessions = session_numbers(table.keys, table.told)
     best, next_best = ([0.0] * (max(sessions) + 1) for _ in range(2))
-    for session, key in zip(sessions, memories, strict=True):
-        relevance = question.base[key]
+    for session, relevance in zip(sessions, table.base, strict=True):
         if relevance > best[session]:
             best[session], next_best[session] = relevance, best[session]
         elif relevance > next_best[session]:
             next_best[session] = relevance
     shared = [weight * ((one + other) / 2.0) for one, other in zip(best, next_best, strict=True)]
-    return {key: shared[session] for key, session in zip(memories, sessions, strict=True)}
+    return [shared[session] for session in sessions]
 
 
-def speaker_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def speaker_score(table: Table, weight: float) -> Column:
     """The weight for the words of a speaker that the question names."""
-    if not weight:
-        return {}
-    return {key: weight for key, speaker in question.speaker_of.items() if speaker in question.speakers}
+    if not weight or not table.speakers:
+        return ()
+    return [weight if speaker in table.speakers else None for speaker in table.spoken]
 
 
-def self_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def self_score(table: Table, weight: float) -> Column:
     """The weight for what a speaker that the question names says of themselves.
 
     What somebody is asked about tells more often "I went" than "that sounds great".
     """
-    if not weight or not question.speakers:
-        return {}
-    theirs = (key for key, speaker in question.speaker_of.items() if speaker in question.speakers)
-    return {key: weight for key in theirs if told_by(candidates.memories[key]).text.own_words}
+    if not weight or not table.speakers:
+        return ()
+    return [weight if told.speaker in table.speakers and told.text.own_words else None for told in table.told]
 
 
-def own_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def own_score(table: Table, weight: float) -> Column:
     """The weight for the asker's own words, unless the question asks for those of the other side or for all.
 
     A question that says neither "I" nor "my" may be about what nobody said, such as a document: there all but the
     words of the answering side have the weight, and none has it where the question names a speaker.
     """
-    read = question.question
+    read = table.question
     if not weight or read.others or read.whole:
-        return {}
+        return ()
     if read.own:
-        return _role_score(question, ASKING, weight)
-    speakers = question.speaker_of
-    if question.speakers or ANSWERING.isdisjoint(speakers.values()):
-        return {}
-    return {key: weight for key, base in question.base.items() if base and speakers.get(key) not in ANSWERING}
+        return _role_score(table, ASKING, weight)
+    if table.speakers or ANSWERING.isdisjoint(table.spoken):
+        return ()
+    spoken = zip(table.base, table.spoken, strict=True)
+    return [weight if base and speaker not in ANSWERING else None for base, speaker in spoken]
 
 
-def other_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def other_score(table: Table, weight: float) -> Column:
     """The weight for the words of the answering side, in a question about them."""
-    return _role_score(question, ANSWERING, weight) if question.question.others else {}
+    return _role_score(table, ANSWERING, weight) if table.question.others and weight else ()
 
 
-def _role_score(question: RankingQuestion, role: Collection[str], weight: float) -> dict[Key, float]:
-    if not weight:
-        return {}
-    speakers = question.speaker_of.items()
-    return {key: weight for key, speaker in speakers if speaker in role and speaker not in question.speakers}
+def _role_score(table: Table, role: Collection[str], weight: float) -> Column:
+    speaking = frozenset(role).difference(table.speakers)
+    return [weight if speaker in speaking else None for speaker in table.spoken]
 
 
-def instruction_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def instruction_score(table: Table, weight: float) -> Column:
     """What lifts the chosen rules of the asker to the most relevant memory, for a request.
 
     What the asker only prefers gets the weight.
     """
-    if not weight or not is_request(question.question, question.lexicons.values()):
-        return {}
-    relevance = question.relevance
-    greatest = max(relevance.values(), default=0.0) or weight
-    found = find_instructions(candidates, question.speaker_of, question.base)
+    if not weight or not is_request(table.question, table.lexicons.values()):
+        return ()
+    relevance = table.relevance()
+    greatest = max(relevance) or weight
+    found = find_instructions(table)
     preferred = sorted(found, key=lambda each: (each.is_rule, -each.relevance, each.key))[:INSTRUCTIONS_KEPT]
-    scores = {each.key: weight for each in preferred if not each.is_rule}
-    for key in choose_instructions(found):
-        scores[key] = max(weight, greatest - relevance[key])
+    chosen = {*choose_instructions(found)}
+    scores: list[float | None] = [None] * len(table.keys)
+    for each in found:
+        if each.key in chosen:
+            scores[each.place] = max(weight, greatest - relevance[each.place])
+        elif each in preferred and not each.is_rule:
+            scores[each.place] = weight
     return scores
 
 
-def kind_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def kind_score(table: Table, weight: float) -> Column:
     """The weight for a text that gives a thing of the kind that is asked for: a number for "how many".
 
     What tells for what a name stands is lifted above the most relevant memory: others only have the name.
     """
-    kind = question.question.answer_kind
+    kind = table.question.answer_kind
     if kind is None or not weight:
-        return {}
-    asked = stems(question.question.text)
-    relevant = (key for key, base in question.base.items() if base)
-    giving = {key: weight for key in relevant if told_by(candidates.memories[key]).text.gives(kind, asked)}
-    if kind.kind is AnswerKind.NAME:
-        relevance = question.relevance
-        greatest = max(relevance.values())
-        for key in giving:
-            giving[key] += greatest - relevance[key]
-    return giving
+        return ()
+    asked = stems(table.question.text)
+    told = zip(table.base, table.told, strict=True)
+    giving = [weight if base and each.text.gives(kind, asked) else None for base, each in told]
+    if kind.kind is not AnswerKind.NAME:
+        return giving
+    relevance = table.relevance()
+    greatest = max(relevance)
+    both = zip(giving, relevance, strict=True)
+    return [None if given is None else given + (greatest - relevant) for given, relevant in both]
 
 
-def opening_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def opening_score(table: Table, weight: float) -> Column:
     """What the asker's turns win as openings of a subject, in (0, 2] × weight; see `Sessions.openings`.
 
     For a question about an order of events or for a summary, in a chat of roles: what is asked for is what the
     asker brought up.
     """
-    asked = _brought_up(question)
+    asked = _brought_up(table)
     if not asked or not weight:
-        return {}
-    openings = Sessions(candidates.memories).openings(asked, whole=question.question.whole)
-    return {key: weight * opening for key, opening in openings.items()}
+        return ()
+    openings = Sessions(table.candidates.memories).openings(asked, whole=table.question.whole)
+    return [weight * openings[key] if key in openings else None for key in table.keys]
 
 
-def exchange_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The place of each candidate, from 0, with each answer behind the turn of the asker; for a summary."""
-    if not question.question.whole or not weight:
-        return {}
-    answers = Sessions(candidates.memories).answers(_brought_up(question))
-    return places_of(with_answers(question.keys, answers))
-
-
-def _brought_up(question: RankingQuestion) -> frozenset[Key]:
+def _brought_up(table: Table) -> frozenset[Key]:
     """The asker's turns in a chat of roles, where the question asks for an order or a summary of them."""
-    read = question.question
-    if not question.weights.opening or not (read.orders or read.whole):
+    read = table.question
+    if not table.weights.opening or not (read.orders or read.whole):
         return frozenset()
-    return frozenset(key for key, speaker in question.speaker_of.items() if speaker in ASKING)
+    return frozenset(key for key, speaker in zip(table.keys, table.spoken, strict=True) if speaker in ASKING)
 
 
-def use_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+def use_score(table: Table, weight: float) -> Column:
     """What the asker's feedback says of a memory for questions like this one, in [−0.5, 1] × weight.
 
     A wrong memory loses at most the relevance that it has.
     """
-    if not weight or not question.learned.lessons:
-        return {}
-    priors = use_priors(question.learned.lessons, question_words(question.lexicons))
-    told = ((key, weight * priors[key[1]]) for key in candidates.memories if priors.get(key[1]))
-    return {key: max(score, -sum(question.parts[key].values())) for key, score in told}
+    if not weight or not table.learned.lessons:
+        return ()
+    priors = use_priors(table.learned.lessons, question_words(table.lexicons))
+    told = zip((priors.get(key[1]) for key in table.keys), table.relevance(), strict=True)
+    return [max(weight * prior, -relevance) if prior else None for prior, relevance in told]
 
 
-def breadth_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The place of each candidate, from 0, in an order that spreads the best over time; for a broad question.
+def currency_order(table: Table, scores: Sequence[Score], weight: float) -> Sequence[Score]:
+    """What is now above what was, or below in a question about the past.
+
+    Memories that do not speak, such as a session, keep their places.
+    """
+    if not weight or not table.comparison.changes:
+        return scores
+    return currency.order_scores(scores, table.comparison, table.question)
+
+
+def breadth_order(table: Table, scores: Sequence[Score], weight: float) -> Sequence[Score]:
+    """An order that spreads the best over time, for a broad question.
 
     Maximal marginal relevance of the first `DIVERSIFIED`. Two candidates are alike by exp(−distance / 0.05), in
     (0, 1], the distance being that of their places in the order of `valid_at`, as a share of all. Where openings
     count nothing is spread.
     """
-    if not question.question.broad or not weight or _brought_up(question):
-        return {}
-    memories, keys = candidates.memories, question.keys
-    in_time = sorted(keys, key=lambda key: (int(memories[key].get("valid_at")), key))
-    places = places_of(in_time)
-    shares = [places[key] / len(in_time) for key in keys]
+    if not table.question.broad or not weight or _brought_up(table):
+        return scores
+    in_time = sorted(zip((told.began for told in table.told), table.keys, strict=True))
+    shares_of = {key: place / len(in_time) for place, (_, key) in enumerate(in_time)}
+    shares = [shares_of[score.key] for score in scores]
 
     def nearness(place: int, others: Sequence[int]) -> list[float]:
         here = shares[place]
         return [math.exp(-abs(shares[other] - here) / NEAR_IN_TIME) for other in others]
 
-    totals = [score.total for score in question.scores]
-    chosen = list(islice(maximal_marginal_relevance(totals, nearness, weight), DIVERSIFIED))
-    order = dict.fromkeys((*chosen, *range(len(keys))))
-    return places_of(map(keys.__getitem__, order))
+    totals = [score.total for score in scores]
+    chosen = islice(maximal_marginal_relevance(totals, nearness, weight), DIVERSIFIED)
+    return [scores[place] for place in dict.fromkeys((*chosen, *range(len(scores))))]
 
 
-def currency_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The place of each candidate, from 0, with what is now above what was, or below in a question about the past.
+def exchange_order(table: Table, scores: Sequence[Score], weight: float) -> Sequence[Score]:
+    """Each answer behind the turn of the asker; for a summary."""
+    if not table.question.whole or not weight:
+        return scores
+    by_key = {score.key: score for score in scores}
+    answers = Sessions(table.candidates.memories).answers(_brought_up(table))
+    return [by_key[key] for key in with_answers(by_key, answers)]
 
-    Memories that do not speak, such as a session, keep their places.
-    """
-    if not weight or not question.comparison.changes:
-        return {}
-    return currency.places_by_currency(question.comparison, question.keys, question.question)
 
-
-def instruction_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The place of each candidate, from 0, with the chosen rules after the first others that stand out."""
-    memories, parts = candidates.memories, question.parts
-    wishes = [key for key in question.keys if WISH_PART in parts.get(key, ()) and memories[key].get("rule")]
-    if not wishes:
-        return {}
-    greatest = greatest_activation(question.scores)
-    others = [score for score in question.scores if score.key not in wishes]
-    before = [score.key for score in others[:LEFT_BEFORE] if stands_out(score, greatest)]
-    return places_of(dict.fromkeys((*before, *wishes, *question.keys)))
+def instruction_order(table: Table, scores: Sequence[Score], weight: float) -> Sequence[Score]:
+    """The chosen rules after the first others that stand out."""
+    wished = table.parts.get(WISH_PART, ())
+    chosen = zip(table.memories, wished, strict=False)
+    rules = {memory.key for memory, score in chosen if score is not None and memory.get("rule")}
+    if not rules:
+        return scores
+    greatest = greatest_activation(scores)
+    wishes = [score for score in scores if score.key in rules]
+    others = [score for score in scores if score.key not in rules]
+    before = [score for score in others[:LEFT_BEFORE] if stands_out(score, greatest)]
+    return [*before, *wishes, *(score for score in others if score not in before)]
 
 
 class Channel(NamedTuple):
-    """A row of the table. `weight` names its field of `ChannelWeights`, `part` the score as `explain` shows it.
+    """A row of the table of channels. `weight` names its field of `ChannelWeights`, `part` the score as `explain`
+    shows it.
 
-    `stage`: the parts of `base` channels sum to base relevance, which the `relevance` channels read and add to; an
-    `order` channel gives each candidate its place in the final order instead of a score.
+    `stage`: the parts of `base` channels sum to base relevance, which the `relevance` channels read and add to.
     """
 
     weight: str
-    score: Callable[[Candidates, RankingQuestion, float], dict[Key, float]]
+    score: Callable[[Table, float], Column]
     part: str
-    stage: Literal["base", "relevance", "order"]
+    stage: Literal["base", "relevance"] = "relevance"
 
 
 SPEAKER_PART: Final = "speaker"
@@ -358,58 +393,47 @@ CHANNELS: Final = (
     Channel("likeness", likeness_score, "likeness", "base"),
     Channel("words", word_score, "words", "base"),
     Channel("time", time_score, "time", "base"),
-    Channel("seeking", seeking_score, "seeking", "relevance"),
-    Channel("gain", spread_score, "spread", "relevance"),
-    Channel("session", session_score, "sitting", "relevance"),
-    Channel("speaker", speaker_score, SPEAKER_PART, "relevance"),
-    Channel("of_self", self_score, "of_self", "relevance"),
-    Channel("own", own_score, SPEAKER_PART, "relevance"),
-    Channel("other", other_score, SPEAKER_PART, "relevance"),
-    Channel("kind", kind_score, "kind", "relevance"),
-    Channel("opening", opening_score, "opening", "relevance"),
-    Channel("instruction", instruction_score, WISH_PART, "relevance"),
-    Channel("use", use_score, "use", "relevance"),
-    Channel("currency", currency_order, currency.PART, "order"),
-    Channel("breadth", breadth_order, "breadth", "order"),
-    Channel("opening", exchange_order, "exchange", "order"),
-    Channel("instruction", instruction_order, WISH_PART, "order"),
+    Channel("seeking", seeking_score, "seeking"),
+    Channel("gain", spread_score, "spread"),
+    Channel("session", session_score, "sitting"),
+    Channel("speaker", speaker_score, SPEAKER_PART),
+    Channel("of_self", self_score, "of_self"),
+    Channel("own", own_score, SPEAKER_PART),
+    Channel("other", other_score, SPEAKER_PART),
+    Channel("kind", kind_score, "kind"),
+    Channel("opening", opening_score, "opening"),
+    Channel("instruction", instruction_score, WISH_PART),
+    Channel("use", use_score, "use"),
 )
 """In the order in which they run and in which their parts are added up."""
+ORDERS: Final[Mapping[str, Callable[[Table, Sequence[Score], float], Sequence[Score]]]] = {
+    "currency": currency_order,
+    "breadth": breadth_order,
+    "opening": exchange_order,
+    "instruction": instruction_order,
+}
+"""By the weight of each, in the order in which they run."""
 
 
-def relevance_parts(candidates: Candidates, question: RankingQuestion) -> dict[Key, dict[str, float]]:
-    """The scores of all channels for each candidate, by part; their sum, at least 0, is its relevance."""
-    parts: dict[Key, dict[str, float]] = {key: {} for key in candidates.memories}
-    question = replace(question, parts=parts)
-    _run_stage("base", candidates, question, parts)
-    question = replace(question, base=question.relevance)
-    _run_stage("relevance", candidates, question, parts)
-    return parts
+def fill(table: Table) -> None:
+    """Run all channels: the table gains the parts of each candidate; their sum, at least 0, is its relevance."""
+    for stage in ("base", "relevance"):
+        for channel in CHANNELS:
+            column = channel.score(table, getattr(table.weights, channel.weight)) if channel.stage == stage else ()
+            if column and channel.part in table.parts:
+                both = zip(column, table.parts[channel.part], strict=True)
+                column = [former if score is None else score for score, former in both]
+            if column:
+                table.parts[channel.part] = column
+        if stage == "base":
+            table.base = table.relevance()
 
 
-def _run_stage(
-    stage: str, candidates: Candidates, question: RankingQuestion, parts: Mapping[Key, dict[str, float]]
-) -> None:
-    for channel in CHANNELS:
-        if channel.stage == stage:
-            scores = channel.score(candidates, question, getattr(question.weights, channel.weight))
-            for key, score in scores.items():
-                parts[key][channel.part] = score
-
-
-def final_order(scores: Sequence[Score], candidates: Candidates, question: RankingQuestion) -> list[Score]:
-    """The scores, best first, as the `order` channels place them; see `levelled`."""
-    order = list(scores)
-    question = replace(question, scores=order)
-    for channel in CHANNELS:
-        if channel.stage == "order":
-            places = channel.score(candidates, question, getattr(question.weights, channel.weight))
-            if places:
-                order = sorted(order, key=lambda score: places.get(score.key, 0.0))
-                if channel.part == currency.PART:
-                    order = levelled(order, currency.PART)
-                question = replace(question, scores=order)
-    return order
+def final_order(scores: Sequence[Score], table: Table) -> Sequence[Score]:
+    """The scores, best first, in the order that is left when each of the `ORDERS` has run."""
+    for weight, order in ORDERS.items():
+        scores = order(table, scores, getattr(table.weights, weight))
+    return scores
 
 
 INSTRUCTIONS_KEPT: Final = 3
@@ -425,7 +449,7 @@ SAME_MATTER: Final = 0.3
 class Instruction(NamedTuple):
     """A standing instruction. `text`: the sentence that bids. `relevance`: to the request, by likeness and words.
 
-    `is_rule`: it bids; else it only tells what its speaker prefers.
+    `is_rule`: it bids; else it only tells what its speaker prefers. `place`: where the table has it.
     """
 
     key: Key
@@ -433,6 +457,7 @@ class Instruction(NamedTuple):
     said_at: Instant
     relevance: float
     is_rule: bool
+    place: int = 0
 
 
 def is_request(question: Question, lexicons: Iterable[Lexicon]) -> bool:
@@ -447,18 +472,16 @@ def is_request(question: Question, lexicons: Iterable[Lexicon]) -> bool:
     return 2 * sum(held.values()) <= len(held)
 
 
-def find_instructions(
-    candidates: Candidates, speaker_of: Mapping[Key, str], relevance: Mapping[Key, float]
-) -> list[Instruction]:
+def find_instructions(table: Table) -> list[Instruction]:
     """The candidates that are standing instructions of the asker: what was kept as a rule in the own graph, and
     what else the asker said with a word such as `always`."""
-    found = []
-    for key, memory in candidates.memories.items():
-        speaker, told = speaker_of.get(key), told_by(memory)
-        rule = memory.get("rule") if key[0] == Level.N1 and speaker not in ANSWERING else None
-        if not rule and not (speaker in ASKING and told.text.bids):
-            continue
-        found.append(Instruction(key, rule or told.text.text, told.began, relevance[key], is_rule=bool(rule)))
+    found: list[Instruction] = []
+    for place, (memory, told) in enumerate(zip(table.memories, table.told, strict=True)):
+        key, said = memory.key, told.text
+        rule = memory.get("rule") if key[0] == Level.N1 and told.speaker not in ANSWERING else None
+        if rule or (told.speaker in ASKING and said.bids):
+            text, relevance = rule or said.text, table.base[place]
+            found.append(Instruction(key, text, told.began, relevance, is_rule=bool(rule), place=place))
     return found
 
 

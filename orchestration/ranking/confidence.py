@@ -23,7 +23,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import AnswerKind, Question, gives_kind
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.relevance import count_held
+from orchestration.ranking.relevance import count_each, count_held
 from orchestration.ranking.texts import BARE_TYPES, ReadText, told_by
 from orchestration.ranking.times import is_of_time
 from schemas.memory import GraphKey
@@ -235,23 +235,23 @@ def read_features(evidence: Evidence) -> dict[str, float]:
 def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _Fit:
     """`total`: the sum of the weights of the question's stems."""
     weights, read = evidence.weights, hit.read or ReadText(hit.text)
-    held: list[Collection[str]] = []
+    held: dict[int, Collection[str]] = {}
     # What no part of a text holds no clause of it holds, unless a word is cut at its end.
     if len(read.text) > MOST_READ or count_held(read, weights, language):
-        held = [count_held(clause, weights, language) for clause in read.clauses]
+        held = {**count_each(read.clauses, weights, language)}
     for root, alike in evidence.question.alike:
         if root in weights and not read.stems(language).isdisjoint(alike):
-            held = held or [()] * len(read.clauses)
-            of_it = [not clause.stems(language).isdisjoint(alike) for clause in read.clauses]
-            held = [{*each, root} if has else each for each, has in zip(held, of_it, strict=True)]
-    shares = [_share(each, weights, total) if each else 0.0 for each in held]
-    greatest = max(shares, default=0.0)
+            for place, clause in enumerate(read.clauses):
+                if not clause.stems(language).isdisjoint(alike):
+                    held[place] = {*held.get(place, ()), root}
+    shares = {place: _share(held[place], weights, total) for place in sorted(held)}
+    best = max(shares, key=shares.__getitem__, default=0)
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
-        clause=greatest,
-        held=frozenset(chain.from_iterable(held)),
+        clause=shares.get(best, 0.0),
+        held=frozenset(chain.from_iterable(held.values())),
         read=read,
-        best=shares.index(greatest) if shares else 0,
+        best=best,
         named=hit.speaker in evidence.speakers,
         in_time=_is_in_time(hit, evidence.question),
     )

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import count, repeat
-from operator import itemgetter
+from itertools import repeat
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
 import orjson
@@ -157,17 +157,14 @@ def _weigh(memory: Candidate, *, inferred: bool) -> _Weights:
 
 def in_rank_order(scores: Sequence[Score]) -> list[Score]:
     """Highest total first; equal ones by key, so that the same question has the same answer."""
-    return sorted(scores, key=lambda score: (-score.total, score.key))
+    if len({score.total for score in scores}) < len(scores):
+        return sorted(scores, key=lambda score: (-score.total, score.key))
+    return sorted(scores, key=attrgetter("total"), reverse=True)
 
 
 def greatest_activation(scores: Iterable[Score]) -> float:
     """The greatest activation of a stream, 0 for none."""
     return max((score.activation for score in scores), default=0.0)
-
-
-def places_of(order: Iterable[Key]) -> dict[Key, float]:
-    """The place of each of the keys, from 0."""
-    return dict(zip(order, map(float, count()), strict=False))
 
 
 def stands_out(score: Score, greatest: float) -> bool:

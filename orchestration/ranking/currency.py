@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from functools import partial
 from typing import Final, NamedTuple
 
-from orchestration.question.reading import ANSWERING, AskedKind, Question
+from orchestration.question.reading import ANSWERING, Question
 from orchestration.question.tense import Tense
-from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.changes import (
     LEAST_CHANGE,
     LEAST_SHARE,
@@ -27,11 +26,11 @@ from orchestration.ranking.changes import (
     Whose,
     find_changes,
 )
-from orchestration.ranking.consciousness_score import Score, places_of
+from orchestration.ranking.consciousness_score import Score, levelled
 from orchestration.ranking.texts import MemoryText, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
-from substrate.language.text import stem, stems, word_language
+from substrate.language.text import stems, word_language
 
 PART: Final = "currency"
 """The term of a score that says what it gained for being true now."""
@@ -83,55 +82,45 @@ class Comparison(NamedTuple):
 NO_COMPARISON: Final = Comparison()
 
 
-class _QuestionReading(NamedTuple):
-    """What is read of a question once: the kind of thing asked for, the stems of its words, its language.
-
-    `attribute`: the stems of all words for the attributes that it asks for.
-    """
-
-    kind: AskedKind | None
-    stems: frozenset[str]
-    language: str
-    attribute: frozenset[str]
-
-
 def compare_hits(order: Sequence[Score], candidates: Candidates, question: Question) -> Comparison:
     """The changes among the best of the candidates, which come best first."""
     memories = candidates.memories
     known_to = min(candidates.known_to, END_OF_TIME)
     language = word_language(question.text)
+    kind, asked = question.answer_kind, stems(question.text)
     attribute = frozenset[str]().union(*(words for _, words in question.alike))
-    read = _QuestionReading(question.answer_kind, stems(question.text), language, attribute)
     keys: list[Key] = []
     hits: list[ComparedHit] = []
+    giving: set[int] = set()
     for score in order:
         memory = memories[score.key]
         told = told_by(memory)
-        if told.speaks(known_to):
-            keys.append(score.key)
-            hits.append(_hit(score, memory, told, read))
-            if len(hits) >= MOST_READ:
-                break
-    giving = {place for place, hit in enumerate(hits) if hit.gives_kind and hit.voice not in ANSWERING}
+        if not told.speaks(known_to):
+            continue
+        text, said = told.text, told.text.stems(language)
+        gives = kind is not None and text.gives(kind, asked)
+        if gives and told.by not in ANSWERING:
+            giving.add(len(hits))
+        keys.append(score.key)
+        hits.append(
+            ComparedHit(
+                told.began,
+                _voice(score.key, told),
+                score.total,
+                memory.likeness,
+                text,
+                text.voice,
+                said,
+                language,
+                gives,
+                memory.shown is not None,
+                not said.isdisjoint(attribute),
+            )
+        )
+        if len(hits) >= MOST_READ:
+            break
     of_now = question.tense is not Tense.EVENT and not question.wishes
     return Comparison(keys, find_changes(hits, stems(question.text, language)), giving, of_now=of_now)
-
-
-def _hit(score: Score, memory: Candidate, told: MemoryText, question: _QuestionReading) -> ComparedHit:
-    whose, text = _voice(score.key, told), told.text
-    said, voice = text.stems(question.language), text.voice
-    return ComparedHit(
-        told.began,
-        whose,
-        score.total,
-        memory.likeness,
-        said,
-        question.kind is not None and text.gives(question.kind, question.stems),
-        *voice._replace(other=stem(voice.other, question.language) if voice.other else ""),
-        memory.shown is not None,
-        not said.isdisjoint(question.attribute),
-        partial(text.roots, question.language),
-    )
 
 
 def fold_duplicates(
@@ -193,19 +182,23 @@ def order_by_currency(comparison: Comparison, tense: Tense | None, *, raising: b
     return _with_head(places, _rearranged(head, shares, LEAST_SHARE))
 
 
-def places_by_currency(comparison: Comparison, keys: Sequence[Key], question: Question) -> dict[Key, float]:
-    """The place of each of the keys, from 0; those that were not compared keep theirs.
+def order_scores(scores: Sequence[Score], comparison: Comparison, question: Question) -> Sequence[Score]:
+    """The scores, best first, as `order_by_currency` places those that were compared; the others stay in place.
 
-    Empty for a question that is broad, or seeks the latest or the earliest, because each has its own order; and
-    for one in the present tense that names a time, because it asks for what was then.
+    A question that is broad, or seeks the latest or the earliest, has its own order; one in the present tense that
+    names a time asks for what was then.
     """
     of_then = bool(question.periods) and question.tense is Tense.PRESENT
     if question.broad or question.seeking or of_then:
-        return {}
-    compared_keys = set(comparison.keys)
-    order = order_by_currency(comparison, question.tense, raising=question.own)
-    speaking = map(comparison.keys.__getitem__, order)
-    return places_of(next(speaking) if key in compared_keys else key for key in keys)
+        return scores
+    compared = set(comparison.keys)
+    places = [place for place, score in enumerate(scores) if score.key in compared]
+    order = list(scores)
+    for place, other in zip(
+        places, order_by_currency(comparison, question.tense, raising=question.own), strict=True
+    ):
+        order[place] = scores[places[other]]
+    return levelled(order, PART)
 
 
 def _with_head(places: Sequence[int], head: Sequence[int]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import Candidate, Candidates, Key, ShownPassage
-from orchestration.ranking.texts import ReadText, flatten, told_by
+from orchestration.ranking.texts import MemoryText, ReadText, flatten
 from schemas.bounded_cache import cached_within
 from schemas.memory import GraphKey
 from substrate.language.languages import DEFAULT_LANGUAGE, AskedLanguage
@@ -31,27 +31,28 @@ def lexical_text(memory: Candidate) -> str:
 
 
 def word_relevance(
-    memories: Mapping[Key, Candidate], lexicons: Mapping[GraphKey, Lexicon], names: Collection[str]
-) -> dict[Key, float]:
+    memories: Sequence[Candidate],
+    told: Sequence[MemoryText],
+    lexicons: Mapping[GraphKey, Lexicon],
+    names: Collection[str],
+) -> list[float]:
     """BM25 of each memory for the words of the question, at least 0; `names` count as no words of it."""
-    weights, language = {}, DEFAULT_LANGUAGE
-    for level, lexicon in lexicons.items():
-        language = lexicon.language
+    texts = [each.lexical for each in told]
+    flatten(texts)
+    lengths = [float(len(text.text)) for text in texts]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    scores = [0.0] * len(texts)
+    for graph, lexicon in lexicons.items():
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
-        weights[level] = word_weights(counted, lexicon.memories, language)
-    texts = {key: told_by(memory).lexical for key, memory in memories.items()}
-    lengths = [len(text.text) for text in texts.values()]
-    mean = float(sum(lengths)) / len(lengths) if lengths else 0.0
-    scores = dict.fromkeys(memories, 0.0)
-    flatten(texts.values())
-    for level, level_weights in weights.items():
-        own = [key for key in texts if key[0] == level] if level_weights else []
-        for place, counts in count_each([texts[key] for key in own], level_weights, language).items():
-            key = own[place]
+        weights = word_weights(counted, lexicon.memories, lexicon.language)
+        places = [place for place, memory in enumerate(memories) if memory.key[0] == graph] if weights else []
+        counts = count_each(list(map(texts.__getitem__, places)), weights, lexicon.language)
+        for nth, held in counts.items():
+            place = places[nth]
             # The length of a passage is what a long text was cut to: it says nothing of how much was said.
-            length = mean if memories[key].shown else float(len(texts[key].text))
-            scores[key] = okapi_bm25(counts, level_weights, length, mean)
+            length = mean if memories[place].shown else lengths[place]
+            scores[place] = okapi_bm25(held, weights, length, mean)
     return scores
 
 
@@ -90,19 +91,36 @@ def count_stems(
 def count_each(
     texts: Sequence[ReadText], stems: Collection[str], language: str = DEFAULT_LANGUAGE
 ) -> dict[int, Mapping[str, int]]:
-    """The same of texts of which what was read is kept; those that were never searched are searched together."""
+    """The same of texts of which what was read is kept.
+
+    Most texts of a large graph are found by one question alone: the first question looks for its own stems, in
+    all of its texts together, and all stems are counted for the second one, and kept.
+    """
     counts: dict[int, Mapping[str, int]] = {}
     new: list[int] = []
+    begins = AskedLanguage.of(language).words.begins
     for place, text in enumerate(texts):
-        if not text.was_searched and text.text.isascii():
+        if text.was_searched and text.is_spaced and not begins:
+            counted = text.counts(language)
+            if not counted.keys().isdisjoint(stems):
+                counts[place] = {root: counted[root] for root in stems if root in counted}
+        elif not text.was_searched and text.text.isascii():
             text.was_searched = True
             new.append(place)
-        elif held := count_held(text, stems, language):
-            counts[place] = held
+        else:
+            text.was_searched = True
+            held = _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
+            if held:
+                counts[place] = held
     if new:
-        for nth, held in _count_together([texts[place].flat for place in new], stems, language).items():
-            counts[new[nth]] = held
+        for nth, found in _count_together([texts[place].flat for place in new], stems, language).items():
+            counts[new[nth]] = found
     return counts
+
+
+def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
+    """The same of one text."""
+    return count_each([text], stems, language).get(0, {})
 
 
 def _count_together(flat: Sequence[str], stems: Collection[str], language: str) -> dict[int, dict[str, int]]:
@@ -110,34 +128,19 @@ def _count_together(flat: Sequence[str], stems: Collection[str], language: str) 
     joined, ends = "".join(flat), list(accumulate(map(len, flat)))
     counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
     silent = stop_words(language)
-    roots: dict[str, str | None] = dict.fromkeys(silent)
+    roots: dict[str, str | None] = {}
     for beginning in _shared_beginnings(frozenset(stems)):
         start = joined.find(beginning)
         while start >= 0:
             end = joined.index(" ", start + 1)
             word = joined[start + 1 : end]
             if word not in roots:
-                roots[word] = _held_stem(word, stems, language)
+                roots[word] = None if word in silent else _held_stem(word, stems, language)
             if root := roots[word]:
                 held = counts[bisect_right(ends, start)]
                 held[root] = held.get(root, 0) + 1
             start = joined.find(beginning, end)
     return counts
-
-
-def count_held(text: ReadText, stems: Collection[str], language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
-    """The same of one text of which what was read is kept.
-
-    Most texts of a large graph are found by one question alone: the first question looks for its own stems, and
-    all are counted for the second one, and kept.
-    """
-    if not text.was_searched or not text.is_spaced or AskedLanguage.of(language).words.begins:
-        text.was_searched = True
-        return _count_beginnings(spaced_text(text.text), _shared_beginnings(frozenset(stems)), stems, language)
-    counts = text.counts(language)
-    if counts.keys().isdisjoint(stems):
-        return {}
-    return {root: counts[root] for root in stems if root in counts}
 
 
 def _count_beginnings(text: str, beginnings: Sequence[str], stems: Collection[str], language: str) -> Counter[str]:

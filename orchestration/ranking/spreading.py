@@ -6,15 +6,18 @@ processing", 1975.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, column_of
 from orchestration.traversal.paths import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.memory import STORED_DEFAULTS, GraphKey
+from substrate.store.rows import LINK_PLACE
+from substrate.store.search import LINK_START
 
 NAMED_PULL: Final = 0.35
 """What a memory that the question names gives to each neighbour over a link of probability 1."""
@@ -28,10 +31,12 @@ HUB_LINKS: Final = 4
 _TAKEN: Final[Mapping[str, float | None]] = {"energy": STORED_DEFAULTS["energy"], "emotion_vector": None}
 """What a link takes from its ends, and the values that it would have without."""
 
+_RELATION: Final = LINK_START + LINK_PLACE["relation_type"]
+
 type Identity = tuple[GraphKey, str]
 """What links connect: a memory, whatever its versions."""
 type Ends = tuple[int, int]
-"""The two ends of a link, by the numbers of their identities; −1 for one that is no candidate."""
+"""The two ends of a link, by the numbers of their identities."""
 
 
 class SpreadWeights(NamedTuple):
@@ -46,9 +51,11 @@ class SpreadWeights(NamedTuple):
 
 
 def spread(
-    candidates: Candidates, relevance: Mapping[Key, float], weights: SpreadWeights, state: State = NO_STATE
-) -> dict[Key, float]:
+    candidates: Candidates, relevance: Sequence[float], weights: SpreadWeights, state: State = NO_STATE
+) -> list[float]:
     """The relevance that each candidate receives from its neighbours: one step over the links, at least 0.
+
+    `relevance`: that of each candidate, in their order, as is what is received.
 
     A memory gives each neighbour `gain` × its relevance × the traversal probability of the likeliest link between
     the two, as weighed from `state`. A hub gives less to each, because it says little about any one of them, and
@@ -56,75 +63,69 @@ def spread(
     instead of its relevance, however many links it has. The turn after one that asks is likely its answer: it
     receives `answer` × the relevance of that turn as well.
     """
-    memories = candidates.memories
     number: dict[Identity, int] = {}
-    numbers = [number.setdefault(key[:2], len(number)) for key in memories]
-    links = [link for link in candidates.links.values() if link.get("relation_type") != SAYING]
-    ends = [
-        (number.get((link.graph_key, link.source), -1), number.get((link.graph_key, link.target), -1))
-        for link in links
-    ]
-    # The pairs of linked memories, each once, in order, with the probability of the likeliest
-    # link of each. A loop is none.
-    probabilities = likelihoods(links, state, inferred=weights.inferred)
-    likeliest: dict[Ends, float] = {}
-    for (one, other), probability in zip(ends, probabilities, strict=True):
-        if one != other and one >= 0 and other >= 0:
-            pair = (one, other) if one < other else (other, one)
-            if probability >= likeliest.get(pair, 0.0):
-                likeliest[pair] = probability
-    pairs = sorted(likeliest.items())
-    hub_shares = _hub_shares(pairs, len(number))
+    numbers = [number.setdefault(key[:2], len(number)) for key in candidates.memories]
+    links, ends = _links_between(candidates, number)
+    likeliest = _likeliest(ends, likelihoods(links, state, inferred=weights.inferred))
+    degrees = Counter(chain.from_iterable(likeliest))
+    hubs = {place: HUB_LINKS / degree for place, degree in degrees.items() if degree > HUB_LINKS}
     gifts = [0.0] * len(number)
-    for place, key in zip(numbers, memories, strict=True):
-        gifts[place] = max(gifts[place], weights.gain * hub_shares[place] * relevance[key])
-    for place in (place for place, memory in zip(numbers, memories.values(), strict=True) if memory.named):
-        gifts[place] = NAMED_PULL
-    shares = [taken * share for taken, share in zip(_sum_gifts(pairs, gifts), hub_shares, strict=True)]
-    received = {key: shares[place] for key, place in zip(memories, numbers, strict=True)}
+    for place, relevant in zip(numbers, relevance, strict=True):
+        gifts[place] = max(gifts[place], weights.gain * hubs.get(place, 1.0) * relevant)
+    for place, memory in zip(numbers, candidates.memories.values(), strict=True):
+        if memory.named:
+            gifts[place] = NAMED_PULL
+    from_higher, from_lower = [0.0] * len(number), [0.0] * len(number)
+    for (one, other), probability in likeliest.items():
+        from_higher[one] += gifts[other] * probability
+        from_lower[other] += gifts[one] * probability
+    received = [(from_higher[place] + from_lower[place]) * hubs.get(place, 1.0) for place in numbers]
     if weights.answer:
-        kinds = column_of(links, "relation_type")
-        following = dict.fromkeys(each for each, kind in zip(ends, kinds, strict=True) if kind == FOLLOWING)
-        for key, question_relevance in _answers(following, memories, numbers, relevance):
-            received[key] += weights.answer * question_relevance
+        each_end = zip(ends, links, strict=True)
+        following = dict.fromkeys(pair for pair, link in each_end if link.row[_RELATION] == FOLLOWING)
+        for place, asked in _answers(following, candidates, numbers, relevance):
+            received[place] += weights.answer * asked
     return received
 
 
-def _hub_shares(pairs: Iterable[tuple[Ends, float]], memories: int) -> list[float]:
-    """What each memory gives to a neighbour, and takes from one, by number, as a share of what no hub would."""
-    degrees = [0] * memories
-    for (one, other), _ in pairs:
-        degrees[one] += 1
-        degrees[other] += 1
-    return [HUB_LINKS / degree if degree > HUB_LINKS else 1.0 for degree in degrees]
+def _links_between(
+    candidates: Candidates, number: Mapping[Identity, int]
+) -> tuple[list[CandidateLink], list[Ends]]:
+    """The links whose two ends are candidates, but for those to a speaker, and the ends of each."""
+    links: list[CandidateLink] = []
+    ends: list[Ends] = []
+    for link in candidates.links.values():
+        one, other = number.get((link.graph_key, link.source)), number.get((link.graph_key, link.target))
+        if one is not None and other is not None and link.row[_RELATION] != SAYING:
+            links.append(link)
+            ends.append((one, other))
+    return links, ends
 
 
-def _sum_gifts(pairs: Iterable[tuple[Ends, float]], gifts: Sequence[float]) -> list[float]:
-    """What each memory is given by all its neighbours, by number."""
-    of_first, of_second = [0.0] * len(gifts), [0.0] * len(gifts)
-    for (one, other), probability in pairs:
-        of_first[one] += gifts[other] * probability
-        of_second[other] += gifts[one] * probability
-    return [first + second for first, second in zip(of_first, of_second, strict=True)]
+def _likeliest(ends: Iterable[Ends], probabilities: Iterable[float]) -> dict[Ends, float]:
+    """By each pair of linked memories, in order, the probability of their likeliest link. A loop is none."""
+    likeliest: dict[Ends, float] = {}
+    for (one, other), probability in zip(ends, probabilities, strict=True):
+        if one != other:
+            pair = (one, other) if one < other else (other, one)
+            likeliest[pair] = max(likeliest.get(pair, 0.0), probability)
+    return dict(sorted(likeliest.items()))
 
 
 def _answers(
-    following: Collection[Ends],
-    memories: Mapping[Key, Candidate],
-    numbers: Sequence[int],
-    relevance: Mapping[Key, float],
-) -> Iterator[tuple[Key, float]]:
-    """Each turn that follows one that asks, with the relevance of that one; of several versions the greatest."""
-    if not following:
-        return
-    versions: defaultdict[int, list[Key]] = defaultdict(list)
-    for key, place in zip(memories, numbers, strict=True):
-        versions[place].append(key)
+    following: Collection[Ends], candidates: Candidates, numbers: Sequence[int], relevance: Sequence[float]
+) -> Iterator[tuple[int, float]]:
+    """The place of each turn that follows a question, with the relevance of that; of versions the greatest."""
+    versions: dict[int, list[int]] = {number: [] for number in chain.from_iterable(following)}
+    for place, number in enumerate(numbers if following else ()):
+        if number in versions:
+            versions[number].append(place)
+    memories = list(candidates.memories.values())
     for asking, answering in following:
-        if asking >= 0 and answering >= 0 and any(_asks(memories[key]) for key in versions[asking]):
-            question_relevance = max(relevance[key] for key in versions[asking])
-            for key in versions[answering]:
-                yield key, question_relevance
+        asked = versions[asking]
+        if any(_asks(memories[place]) for place in asked):
+            greatest = max(relevance[place] for place in asked)
+            yield from ((place, greatest) for place in versions[answering])
 
 
 def _asks(memory: Candidate) -> bool:

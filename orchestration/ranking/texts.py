@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from orchestration.appraisal.standing_rules import is_standing_instruction
@@ -60,116 +60,89 @@ def _may_instruct() -> re.Pattern[str]:
 
 
 class ReadText:
-    """A text with what was read of it so far.
+    """A text with what was read of it so far: each thing is read when it is first asked for, and kept.
 
     `parts`: texts whose words, one after the other, are its words. `was_searched`: it was found by a question
     before.
     """
 
-    __slots__ = (
-        "_bids", "_clauses", "_counts", "_flat", "_given", "_language", "_other_counts", "_own_words", "_parts",
-        "_spaced", "_voice", "text", "was_searched",
-    )  # fmt: skip
-
     def __init__(self, text: str, parts: Sequence[ReadText | str] = ()) -> None:
         self.text = text
         self.was_searched = False
         self._parts = parts
-        self._flat: str | None = None
-        self._voice: Voice | None = None
-        self._own_words: bool | None = None
-        self._bids: bool | None = None
-        self._spaced: bool | None = None
-        self._clauses: tuple[ReadText, ...] | None = None
-        # The language of nearly all questions is one: its counts take no further map to find.
-        self._language = ""
-        self._counts: Mapping[str, int] = {}
-        self._other_counts: dict[str, Mapping[str, int]] | None = None
-        self._given: dict[AskedKind, NamesGiven] | None = None
 
-    @property
+    @cached_property
     def flat(self) -> str:
         """Its words in normal form, in order, with one blank before, between and after them."""
-        if self._flat is None:
-            self._flat = flat_text(self.text)
-        return self._flat
+        return flat_text(self.text)
 
     @property
     def words(self) -> list[str]:
         """Its words in normal form, in order."""
         return self.flat.split()
 
-    @property
+    @cached_property
     def voice(self) -> Voice:
         """Whether it speaks of a change, of the one who says it, of what might be."""
-        if self._voice is None:
-            self._voice = read_voice(self.text)
-        return self._voice
+        return read_voice(self.text)
 
-    @property
+    @cached_property
     def own_words(self) -> bool:
         """The same in any language."""
-        if self._own_words is None:
-            self._own_words = has_own_words(self.text)
-        return self._own_words
+        return has_own_words(self.text)
 
-    @property
+    @cached_property
     def bids(self) -> bool:
         """Whether it is a standing instruction with a word such as `always`."""
-        if self._bids is None:
-            self._bids = _may_instruct().search(self.text) is not None and is_standing_instruction(self.text)
-        return self._bids
+        return _may_instruct().search(self.text) is not None and is_standing_instruction(self.text)
 
-    @property
+    @cached_property
     def is_spaced(self) -> bool:
         """Whether its words stand between blanks."""
-        if self._spaced is None:
-            self._spaced = self.text.isascii() or not has_unspaced(normal_text(self.text))
-        return self._spaced
+        return self.text.isascii() or not has_unspaced(normal_text(self.text))
 
-    @property
+    @cached_property
     def clauses(self) -> tuple[ReadText, ...]:
         """Its clauses that are not blank; an empty one where there is none."""
-        if self._clauses is None:
-            found = (clause for clause in CLAUSE.split(self.text[:MOST_READ_FOR_CLAUSES]) if clause.strip())
-            self._clauses = tuple(map(ReadText, found)) or (ReadText(""),)
-        return self._clauses
+        found = (clause for clause in CLAUSE.split(self.text[:MOST_READ_FOR_CLAUSES]) if clause.strip())
+        return tuple(map(ReadText, found)) or (ReadText(""),)
+
+    @cached_property
+    def _counts(self) -> dict[str, Mapping[str, int]]:
+        return {}
 
     def counts(self, language: str = DEFAULT_LANGUAGE) -> Mapping[str, int]:
         """How often it has each stem, without the stop words of the language."""
-        if language == self._language:
-            return self._counts
-        if not self._language:
-            self._language, self._counts = language, self._count(language)
-            return self._counts
-        if self._other_counts is None:
-            self._other_counts = {}
-        found = self._other_counts.get(language)
-        if found is None:
-            found = self._other_counts[language] = self._count(language)
-        return found
-
-    def _count(self, language: str) -> Mapping[str, int]:
-        if self._parts:
-            counted = Counter[str]()
-            for part in self._parts:
-                read = count_stems(words(part), language) if isinstance(part, str) else part.counts(language)
-                counted.update(read)
-            return counted
-        return count_stems(self.words, language)
+        found = self._counts.get(language)
+        if found is not None:
+            return found
+        counted = Counter[str]() if self._parts else count_stems(self.words, language)
+        for part in self._parts:
+            counted.update(count_stems(words(part), language) if isinstance(part, str) else part.counts(language))
+        self._counts[language] = counted
+        return counted
 
     def stems(self, language: str = DEFAULT_LANGUAGE) -> AbstractSet[str]:
         """The stems of its words, without the stop words of the language."""
         return self.counts(language).keys()
 
-    def roots(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
+    @cached_property
+    def _roots(self) -> dict[str, Sequence[str]]:
+        return {}
+
+    def roots(self, language: str = DEFAULT_LANGUAGE) -> Sequence[str]:
         """The stems of its first words, in their order, stop words too."""
-        return [stem(word, language) for word in self.words[:MOST_ROOTS]]
+        found = self._roots.get(language)
+        if found is None:
+            found = self._roots[language] = [stem(word, language) for word in self.words[:MOST_ROOTS]]
+        return found
+
+    @cached_property
+    def _given(self) -> dict[AskedKind, NamesGiven]:
+        return {}
 
     def gives(self, asked: AskedKind, asked_stems: frozenset[str]) -> bool:
         """Whether it gives a thing of the kind asked for, other than those that the question names."""
-        if self._given is None:
-            self._given = {}
         given = self._given.get(asked)
         if given is None:
             given = self._given[asked] = names_given(asked, self.text)
@@ -178,9 +151,9 @@ class ReadText:
 
 def flatten(texts: Iterable[ReadText]) -> None:
     """Read the words of these texts together: one by one they take twice as long."""
-    unread = [text for text in texts if text._flat is None]
+    unread = [text for text in texts if "flat" not in vars(text)]
     for text, flat in zip(unread, flat_texts([text.text for text in unread]), strict=True):
-        text._flat = flat
+        text.flat = flat
 
 
 class MemoryText:
@@ -191,8 +164,6 @@ class MemoryText:
     ended. `lexical`: the text that is compared by words. `manner`: its type and feelings, which two memories
     that say the same have in common.
     """
-
-    __slots__ = ("_days", "_plans", "began", "by", "lexical", "manner", "silent_at", "speaker", "text")
 
     def __init__(self, memory: Candidate) -> None:
         row = memory.row
@@ -207,31 +178,25 @@ class MemoryText:
             name = f"{row[_NAME]}"
             self.lexical = ReadText(f"{name} {text}", (name, self.text))
         self.manner = (kind, str(row[_FELT]))
-        self._days: tuple[Period, ...] | None = None
-        self._plans: tuple[Period, ...] | None = None
 
-    @property
+    @cached_property
     def said(self) -> tuple[str, str, str] | None:
         """Type, feelings and words, the same for two memories that say the same; None for too few words."""
         flat = self.lexical.flat
         return (*self.manner, flat) if flat.count(" ") > LEAST_SAID else None
 
-    @property
+    @cached_property
     def days(self) -> tuple[Period, ...]:
         """The days of which it tells: "yesterday" is the day before it began."""
-        if self._days is None:
-            read = self.text.text[:MOST_READ_FOR_DAYS]
-            self._days = tuple(read_told_times(read, to_datetime(self.began)))
-        return self._days
+        read = self.text.text[:MOST_READ_FOR_DAYS]
+        return tuple(read_told_times(read, to_datetime(self.began)))
 
-    @property
+    @cached_property
     def plans(self) -> tuple[Period, ...]:
         """The days to come that it names, seen from when it began; not those that come back."""
-        if self._plans is None:
-            began, read = to_datetime(self.began), self.text.text[:MOST_READ_FOR_DAYS]
-            named = read_planned_times(read, began, began, is_work=True)
-            self._plans = tuple(each.period for each in named if not each.recurring)
-        return self._plans
+        began, read = to_datetime(self.began), self.text.text[:MOST_READ_FOR_DAYS]
+        named = read_planned_times(read, began, began, is_work=True)
+        return tuple(each.period for each in named if not each.recurring)
 
     def speaks(self, known_to: Instant) -> bool:
         """Whether it has words of its own and nothing ended it: what was superseded says so itself.

@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from orchestration.question.time_expressions import NamedPeriod, Seeking
+from orchestration.question.time_expressions import NamedPeriod
 from orchestration.ranking.candidates import Candidate, Key
-from orchestration.ranking.texts import told_by
+from orchestration.ranking.texts import MemoryText, told_by
 from schemas.memory import GraphKey
 from schemas.temporal import END_OF_TIME
 
@@ -31,14 +31,12 @@ SHARPNESS: Final = ((10 * _DAY, 1.0), (32 * _DAY, 0.5), (END_OF_TIME * 2, 0.2))
 """Up to this many microseconds a period counts for this share."""
 SESSION: Final = "Session"
 """The type of a memory that stands for a conversation: its text is a date, which is said by nobody."""
-ABOUT: Final = 0.8
-"""Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
 
 
-def period_fits(
-    memories: Mapping[Key, Candidate], periods: Sequence[NamedPeriod], *, alone: bool = False, plans: bool = False
-) -> dict[Key, float]:
-    """How well each candidate fits one of the periods, in (0, 1]; those that fit none are left out.
+def fit_to_periods(
+    memories: Iterable[Candidate], periods: Iterable[NamedPeriod], *, alone: bool = False, plans: bool = False
+) -> list[float]:
+    """How well each candidate fits one of the periods, in [0, 1].
 
     A long period counts less, unless the question is of the time `alone`: "what did I drive in autumn" may have
     been told long before. `plans`: it asks what is planned then, which was said before ("in two weeks").
@@ -48,11 +46,10 @@ def period_fits(
         length = each.period.end - each.period.start
         share = 1.0 if alone else next(share for longest, share in SHARPNESS if length <= longest)
         weighed.append(each._replace(weight=each.weight * share))
-    fits: dict[Key, float] = {}
-    for key, memory in memories.items():
-        fit = max((_fit(memory, each, plans=plans) for each in weighed), default=0.0)
-        if fit > 0.0 and memory.get("node_type") != SESSION:
-            fits[key] = fit
+    fits: list[float] = []
+    for memory in memories:
+        fit = max([_fit(memory, each, plans=plans) for each in weighed], default=0.0)
+        fits.append(fit if fit > 0.0 and memory.get("node_type") != SESSION else 0.0)
     return fits
 
 
@@ -76,18 +73,6 @@ def _fit(memory: Candidate, named: NamedPeriod, *, plans: bool) -> float:
     return named.weight * AFTERWARDS * max(0.0, 1.0 - late / GRACE)
 
 
-def seeking_fits(
-    memories: Mapping[Key, Candidate], base: Mapping[Key, float], seeking: Seeking | None
-) -> dict[Key, float]:
-    """For candidates about what is asked, their place in time as a share, in (0, 1]; the one sought has 1."""
-    if seeking is None:
-        return {}
-    least = ABOUT * max(base.values(), default=0.0)
-    about = [key for key, relevance in base.items() if relevance >= least > 0.0]
-    about.sort(key=lambda key: (int(memories[key].get("valid_at")), key), reverse=seeking == "earliest")
-    return {key: place / len(about) for place, key in enumerate(about, 1)}
-
-
 SESSION_GAP: Final = 3_600_000_000
 """An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
 TURN: Final = "Turn"
@@ -100,20 +85,19 @@ _APART: Final = 4 * END_OF_TIME
 _NUMBER: Final = re.compile(r"(\d+)")
 
 
-def session_numbers(memories: Mapping[Key, Candidate]) -> list[int]:
+def session_numbers(keys: Iterable[Key], told: Iterable[MemoryText]) -> list[int]:
     """The session of each memory, from 0 on: within a level, in the order of `valid_at`."""
     offsets: dict[GraphKey, int] = {}
     begun = [
-        offsets.setdefault(key[0], len(offsets) * _APART) + told_by(memory).began
-        for key, memory in memories.items()
+        offsets.setdefault(key[0], len(offsets) * _APART) + each.began
+        for key, each in zip(keys, told, strict=True)
     ]
     sessions = [0] * len(begun)
     session, latest = -1, -_APART
     for place in sorted(range(len(begun)), key=begun.__getitem__):
-        began = begun[place]
-        if began - latest > SESSION_GAP:
+        if begun[place] - latest > SESSION_GAP:
             session += 1
-        latest = began
+        latest = begun[place]
         sessions[place] = session
     return sessions
 
@@ -134,7 +118,8 @@ class Sessions:
 
     def __init__(self, memories: Mapping[Key, Candidate]) -> None:
         self.memories = memories
-        self.number: dict[Key, int] = dict(zip(memories, session_numbers(memories), strict=True))
+        numbers = session_numbers(memories, map(told_by, memories.values()))
+        self.number: dict[Key, int] = dict(zip(memories, numbers, strict=True))
         self.turns = [key for key in in_time(memories) if memories[key].get("node_type") == TURN]
 
     def openings(self, asked: Collection[Key], *, whole: bool) -> dict[Key, float]:

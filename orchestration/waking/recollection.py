@@ -20,7 +20,7 @@ from orchestration.question.reading import ASKING, ROLES, Question
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
-from orchestration.ranking.channels import likeness_score, ranking_question, word_score
+from orchestration.ranking.channels import likeness_score, table_of, word_score
 from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, in_rank_order
 from orchestration.waking.scoring import SPREAD_SHARE, WakingState, plain_goal
 from orchestration.waking.told import (
@@ -207,11 +207,10 @@ def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict
     text = cue_text(waking)
     if not text:
         return {}
-    question = ranking_question(Question(text), candidates, cue.lexicons, CHANNEL_WEIGHTS)
-    about = likeness_score(candidates, question, LIKENESS_SHARE)
-    for key, words in word_score(candidates, question, 1.0 - LIKENESS_SHARE).items():
-        about[key] += words
-    return about
+    table = table_of(Question(text), candidates, cue.lexicons, CHANNEL_WEIGHTS)
+    words = word_score(table, 1.0 - LIKENESS_SHARE)
+    both = zip(table.keys, likeness_score(table, LIKENESS_SHARE), words, strict=True)
+    return {key: likeness + said for key, likeness, said in both}
 
 
 async def _read_after(

@@ -319,8 +319,10 @@ def activate(
     memories = candidates.memories
     base = {**dict.fromkeys(memories, 0.0), **scores}
     best = max(base.values(), default=0.0)
-    received = spread(candidates, base, SPREAD_WEIGHTS, waking.link_state)
-    shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received.items() if key not in scores}
+    received = zip(
+        memories, spread(candidates, list(base.values()), SPREAD_WEIGHTS, waking.link_state), strict=True
+    )
+    shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received if key not in scores}
     activations = (shares.get(key, base[key]) for key in memories)
     rated = consciousness_score.consciousness_scores(
         memories.values(), activations, waking.emotions, waking.pressure

@@ -46,32 +46,28 @@ def counter_name() -> str:
     return "estimate" if counter() is by_characters else ENCODING
 
 
-@lru_cache(maxsize=1)
 def counter() -> Count:
     """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships. Without the
     vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s."""
+    return by_characters if _encoding() is None else by_vocabulary
+
+
+@cached_within(2 << 20)
+def by_vocabulary(text: str) -> int:
+    """Kept: a memory is counted when it is chosen, and again when it is sent."""
+    return len(_encoding().encode(text, allowed_special="all"))
+
+
+@lru_cache(maxsize=1)
+def _encoding() -> Any:
+    """None without the library, without the file, and where the tokens are numbered by another one."""
     try:
-        encoding = _load_encoding()
-    except (ImportError, OSError, ValueError):
-        return by_characters
-
-    @cached_within(2 << 20)  # a memory is counted when it is chosen, and again when it is sent
-    def count(text: str) -> int:
-        return len(encoding.encode(text, allowed_special="all"))
-
-    return count
-
-
-def _load_encoding() -> Any:
-    """Raises ImportError without the library, OSError without the file, ValueError when the file is another."""
-    shipped = find_spec("llama_index.core")
-    if shipped is None or shipped.origin is None:
-        raise ImportError("LlamaIndex is not installed")
-    content = (Path(shipped.origin).parent / VOCABULARY).read_bytes()
+        tiktoken, shipped = import_module("tiktoken"), find_spec("llama_index.core")
+        content = b"" if shipped is None else (Path(shipped.origin or "").parent / VOCABULARY).read_bytes()
+    except (ImportError, OSError):
+        return None
     if hashlib.sha256(content).hexdigest() != SHA256:
-        raise ValueError("the vocabulary is not the one that its tokens are numbered by")
+        return None
     words = content.split()
     ranks = dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
-    return import_module("tiktoken").Encoding(
-        "cl100k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL
-    )
+    return tiktoken.Encoding("cl100k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL)

@@ -25,6 +25,7 @@ from orchestration.traversal.graph import _theme
 from schemas.bounded_cache import CACHES
 from schemas.field_names import nearest
 from substrate.emotions import normal_emotion
+from substrate.inference import tokens
 from substrate.language.text import name_key, stem, stems
 from tests.docs_pages import ROOT
 
@@ -38,6 +39,7 @@ FILLED: Mapping[str, Callable[[str], object]] = {
     "orchestration.ranking.relevance._shared_beginnings": lambda text: _shared_beginnings(stems(text[:20_000])),
     "orchestration.traversal.graph._theme": _theme,
     "substrate.emotions.normal_emotion": normal_emotion,
+    "substrate.inference.tokens.by_vocabulary": lambda text: tokens.counter()(text),
     "substrate.language.text._stems": stems,
     "substrate.language.text.name_key": name_key,
 }

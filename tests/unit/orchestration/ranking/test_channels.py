@@ -12,20 +12,24 @@ from hypothesis import strategies as st
 
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question, Request, read_question
+from orchestration.question.time_expressions import Seeking
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.ranking.channels import (
     CHANNELS,
     INSTRUCTIONS_KEPT,
-    RankingQuestion,
+    ORDERS,
+    Column,
+    Table,
+    fill,
     final_order,
     instruction_score,
     likeness_score,
     opening_score,
     own_score,
-    ranking_question,
-    relevance_parts,
+    seeking_score,
     session_score,
+    table_of,
     time_score,
     word_score,
 )
@@ -50,16 +54,27 @@ def asked(
     *,
     lexicon: Lexicon | None = None,
     base: Mapping[Key, float] | None = None,
-    parts: Mapping[Key, Mapping[str, float]] | None = None,
-) -> RankingQuestion:
-    weighed = ranking_question(question, candidates, {N1: lexicon or Lexicon()}, CHANNEL_WEIGHTS)
-    return replace(weighed, base=base or dict.fromkeys(candidates.memories, 0.0), parts=parts or {})
+    parts: Mapping[str, Column] | None = None,
+) -> Table:
+    table = table_of(question, candidates, {N1: lexicon or Lexicon()}, CHANNEL_WEIGHTS)
+    of_each = base or {}
+    return replace(table, base=[of_each.get(key, 0.0) for key in table.keys], parts=dict(parts or {}))
+
+
+def by_key(table: Table, column: Column) -> dict[Key, float]:
+    return {key: score for key, score in zip(table.keys, column, strict=False) if score is not None}
+
+
+def parts_of(table: Table, name: str) -> dict[str, float]:
+    fill(table)
+    return table.row(table.keys.index(key(name)))
 
 
 @given(st.lists(st.none() | st.floats(-1.0, 1.0), min_size=1, max_size=12))
 def test_likeness_is_stretched_to_the_weight(likenesses: list[float | None]) -> None:
     candidates = of(*(a_memory(f"{place:02}", likeness=likeness) for place, likeness in enumerate(likenesses)))
-    scores = likeness_score(candidates, asked(candidates, Question("x")), 0.5)
+    table = asked(candidates, Question("x"))
+    scores = by_key(table, likeness_score(table, 0.5))
     known = {likeness for likeness in likenesses if likeness is not None}
     assert all(0.0 <= score <= 0.5 for score in scores.values())
     for memory in candidates.memories.values():
@@ -74,8 +89,7 @@ def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> No
     note = a_memory("note", name="About Caroline", description="a singer")
     candidates = of(turn, note)
     lexicon = Lexicon(9, 9, frequencies={"caroline": 2}, entities=(CAROLINE,))
-    scores = word_score(candidates, asked(candidates, Question("Caroline"), lexicon=lexicon), 0.5)
-    assert scores == {turn.key: 0.0, note.key: 0.5}
+    assert word_score(asked(candidates, Question("Caroline"), lexicon=lexicon), 0.5) == [0.0, 0.5]
 
 
 def test_a_candidate_within_the_named_time_counts_more() -> None:
@@ -85,11 +99,9 @@ def test_a_candidate_within_the_named_time_counts_more() -> None:
     unlike, begun = a_memory("unlike", valid_at=within), a_memory("begun", valid_at=within)
     begun.begun = True
     candidates = of(there, elsewhere, unlike, begun)
-    parts = {memory.key: {"words": 0.0} for memory in (unlike, begun)}
-    parts |= {memory.key: {"words": 0.1} for memory in (there, elsewhere)}
-    scores = time_score(candidates, replace(asked(candidates, question), parts=parts), 0.2)
-    assert scores == {there.key: 0.2, begun.key: 0.2}
-    assert time_score(candidates, replace(asked(candidates, Question("x")), parts=parts), 0.2) == {}
+    parts = {"words": [0.1, 0.1, 0.0, 0.0]}
+    assert time_score(asked(candidates, question, parts=parts), 0.2) == [0.2, None, None, 0.2]
+    assert time_score(asked(candidates, Question("x"), parts=parts), 0.2) == ()
 
 
 @pytest.mark.parametrize(
@@ -110,8 +122,8 @@ def test_a_speaker_counts_by_whose_words_are_asked_for(
 ) -> None:
     candidates = of(a_memory("turn", speaker=speaker, description="I go"))
     lexicons: dict[GraphKey, Lexicon] = {N1: Lexicon(entities=(CAROLINE,))}
-    parts = relevance_parts(candidates, ranking_question(question, candidates, lexicons, CHANNEL_WEIGHTS))
-    assert parts[key("turn")].get("speaker") == score
+    parts = parts_of(table_of(question, candidates, lexicons, CHANNEL_WEIGHTS), "turn")
+    assert parts.get("speaker") == score
 
 
 def test_in_a_question_that_is_not_about_oneself_all_but_the_words_of_the_answering_side_count_more() -> None:
@@ -120,8 +132,8 @@ def test_in_a_question_that_is_not_about_oneself_all_but_the_words_of_the_answer
     base = {asked_for.key: 0.2, answer.key: 0.9, note.key: 0.1, unlike.key: 0.0}
 
     def favoured(*memories: Candidate, lexicon: Lexicon | None = None) -> dict[Key, float]:
-        candidates = of(*memories)
-        return own_score(candidates, asked(candidates, Question("the limit"), lexicon=lexicon, base=base), 0.5)
+        table = asked(of(*memories), Question("the limit"), lexicon=lexicon, base=base)
+        return by_key(table, own_score(table, 0.5))
 
     assert favoured(asked_for, answer, note, unlike) == {asked_for.key: 0.5, note.key: 0.5}
     assert favoured(asked_for, note) == {}
@@ -140,8 +152,8 @@ def test_in_a_question_that_is_not_about_oneself_all_but_the_words_of_the_answer
 def test_what_a_named_speaker_says_of_themselves_counts_more(speaker: str, text: str, score: float | None) -> None:
     candidates = of(a_memory("turn", speaker=speaker, description=text))
     lexicons: dict[GraphKey, Lexicon] = {N1: Lexicon(entities=(CAROLINE,))}
-    question = ranking_question(Question("Where did Caroline go?"), candidates, lexicons, CHANNEL_WEIGHTS)
-    assert relevance_parts(candidates, question)[key("turn")].get("of_self") == score
+    table = table_of(Question("Where did Caroline go?"), candidates, lexicons, CHANNEL_WEIGHTS)
+    assert parts_of(table, "turn").get("of_self") == score
 
 
 def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_of_a_request() -> None:
@@ -154,14 +166,13 @@ def test_the_instructions_that_fit_best_are_lifted_to_the_most_relevant_memory_o
     ]
     candidates = of(*own, *others)
     base = {key: float(place) for place, key in enumerate(candidates.memories)}
-    parts = {key: {"words": value} for key, value in base.items()}
+    parts = {"words": list(base.values())}
     greatest = max(base.values())
     to_do = asked(candidates, Question("help me", request=Request.SURE), base=base, parts=parts)
     fitting = [memory.key for memory in own[-INSTRUCTIONS_KEPT:]]
-    assert instruction_score(candidates, to_do, 0.5) == {key: max(0.5, greatest - base[key]) for key in fitting}
-    assert (
-        instruction_score(candidates, asked(candidates, Question("how many"), base=base, parts=parts), 0.5) == {}
-    )
+    expected = {key: max(0.5, greatest - base[key]) for key in fitting}
+    assert by_key(to_do, instruction_score(to_do, 0.5)) == expected
+    assert instruction_score(asked(candidates, Question("how many"), base=base, parts=parts), 0.5) == ()
 
 
 def test_the_chosen_instructions_stand_after_the_first_that_stand_out() -> None:
@@ -171,10 +182,8 @@ def test_the_chosen_instructions_stand_after_the_first_that_stand_out() -> None:
         Score(memory, activation, activation, {})
         for memory, activation in zip(candidates.memories, (1.0, 0.9, 0.8, 0.7, 0.1), strict=True)
     ]
-    parts: dict[Key, dict[str, float]] = {memory: {} for memory in candidates.memories}
-    parts[key("wish")]["wish"] = 0.5
-    question = asked(candidates, Question("help me"), parts=parts)
-    order = [score.key for score in final_order(scores, candidates, question)]
+    table = asked(candidates, Question("help me"), parts={"wish": [None, None, None, 0.5, None]})
+    order = [score.key for score in final_order(scores, table)]
     assert order == [key(name) for name in ("a", "b", "wish", "c", "d")]
 
 
@@ -182,8 +191,8 @@ def test_a_session_shares_the_mean_of_its_two_best() -> None:
     began = {"a": 0, "b": HOUR, "c": 2 * HOUR, "alone": 9 * HOUR}
     candidates = of(*(a_memory(name, valid_at=at) for name, at in began.items()))
     base = dict(zip(candidates.memories, (0.8, 0.0, 0.4, 0.6), strict=True))
-    scores = session_score(candidates, asked(candidates, Question("x"), base=base), 1.0)
-    assert list(scores.values()) == pytest.approx([0.6, 0.6, 0.6, 0.3])
+    scores = session_score(asked(candidates, Question("x"), base=base), 1.0)
+    assert scores == pytest.approx([0.6, 0.6, 0.6, 0.3])
 
 
 def test_what_the_asker_opened_wins_in_a_question_about_an_order() -> None:
@@ -194,9 +203,8 @@ def test_what_the_asker_opened_wins_in_a_question_about_an_order() -> None:
     ]
     candidates = of(*turns)
     about_order = asked(candidates, Question("in which order", orders=True))
-    scores = opening_score(candidates, about_order, 1.0)
-    assert scores == {turns[0].key: 1.5, turns[2].key: pytest.approx(1 / 3 + 0.5), turns[3].key: 1.5}
-    assert opening_score(candidates, asked(candidates, Question("x")), 1.0) == {}
+    assert opening_score(about_order, 1.0) == [1.5, None, pytest.approx(1 / 3 + 0.5), 1.5]
+    assert opening_score(asked(candidates, Question("x")), 1.0) == ()
 
 
 def test_in_a_question_about_an_order_nothing_spreads_within_a_session() -> None:
@@ -204,11 +212,10 @@ def test_in_a_question_about_an_order_nothing_spreads_within_a_session() -> None
     said = {"node_type": "Turn", "description": "a new roof"}
     turns = [{"id": who, "speaker": who, **said} for who in ("user", "assistant")]
     candidates.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)
-    question = asked(candidates, read_question("In which order did I build?", NOW))
-    parts = relevance_parts(candidates, question)
-    assert parts[key("user")]["opening"] >= CHANNEL_WEIGHTS.opening
-    assert "opening" not in parts[key("assistant")]
-    assert {part["sitting"] for part in parts.values()} == {0.0}
+    table = asked(candidates, read_question("In which order did I build?", NOW))
+    assert parts_of(table, "user")["opening"] >= CHANNEL_WEIGHTS.opening
+    assert "opening" not in parts_of(table, "assistant")
+    assert table.parts["sitting"] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +237,16 @@ def test_less_spreads_to_what_the_other_side_said_where_the_words_of_the_asker_a
     assert named.gain == CHANNEL_WEIGHTS.gain
 
 
+@pytest.mark.parametrize(("seeking", "scores"), [("latest", [0.5, 1.0, None]), ("earliest", [1.0, 0.5, None])])
+def test_of_those_about_it_the_latest_or_earliest_fits_best(seeking: Seeking, scores: Column) -> None:
+    days = {"old": 0, "new": 9, "newer elsewhere": 20}
+    candidates = of(*(a_memory(name, valid_at=day * 24 * HOUR) for name, day in days.items()))
+    base = dict(zip(candidates.memories, (0.9, 1.0, 0.1), strict=True))
+    assert seeking_score(asked(candidates, Question("x", seeking=seeking), base=base), 1.0) == scores
+    assert seeking_score(asked(candidates, Question("x"), base=base), 1.0) == ()
+
+
 def test_every_channel_has_a_weight_and_every_weight_a_channel() -> None:
     no_row_of_their_own = {"named_apart", "answer", "own_gain"}
-    in_table = {channel.weight for channel in CHANNELS} - {"words"}
+    in_table = ({channel.weight for channel in CHANNELS} | ORDERS.keys()) - {"words"}
     assert in_table == {field.name for field in fields(ChannelWeights)} - no_row_of_their_own

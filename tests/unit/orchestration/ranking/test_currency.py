@@ -20,8 +20,9 @@ from orchestration.ranking.currency import (
     Comparison,
     fold_duplicates,
     order_by_currency,
-    places_by_currency,
+    order_scores,
 )
+from orchestration.ranking.texts import ReadText
 from schemas.memory import Level
 from substrate.language.text import stems
 from tests.builders import key, stored_row
@@ -30,7 +31,9 @@ ASKED = stems("Where do I live?")
 
 
 def hit(text: str, day: int, total: float, *, voice: str = "user", changes: int = 0) -> ComparedHit:
-    return ComparedHit(day * DAY, voice, total, total / 2, stems(text), True, changes)
+    read = ReadText(text)
+    spoken = read.voice._replace(verbs=changes, changes=0, own=True, unreal=False)
+    return ComparedHit(day * DAY, voice, total, total / 2, read, spoken, read.stems(), gives_kind=True)
 
 
 HOMES = (
@@ -199,4 +202,5 @@ def test_a_question_that_names_a_time_does_not_prefer_what_came_later() -> None:
     keys = [key("then"), key("later")]
     comparison = Comparison(keys, [Change(0, 1, 0.9)])
     asked = read_question("What happened on 2 March 2025?", datetime(2025, 6, 1, tzinfo=UTC))
-    assert places_by_currency(comparison, keys, asked) == {}
+    scores = [Score(each, 0.5, 1.0, {}) for each in keys]
+    assert order_scores(scores, comparison, asked) == scores

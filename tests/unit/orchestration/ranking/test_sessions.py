@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking.candidates import Candidate, Key
+from orchestration.ranking.texts import told_by
 from orchestration.ranking.times import Sessions, session_numbers, with_answers
 from tests.builders import a_memory, key
 
@@ -22,7 +23,7 @@ def a_turn(name: str, speaker: str = "user", *, at: int = 0, text: str = "I want
 
 def test_a_pause_of_more_than_an_hour_begins_a_session() -> None:
     memories = of(*(a_memory(name, valid_at=at) for name, at in (("c", 3 * HOUR), ("a", 0), ("b", HOUR))))
-    assert session_numbers(memories) == [1, 0, 0]
+    assert session_numbers(memories, map(told_by, memories.values())) == [1, 0, 0]
 
 
 def test_the_first_turn_of_a_session_opens_it_best() -> None:

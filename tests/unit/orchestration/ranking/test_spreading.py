@@ -19,7 +19,9 @@ def received(
 ) -> dict[Key, float]:
     by_id = {(link.graph_key, link.get("id"), 1): link for link in links}
     candidates = Candidates({memory.key: memory for memory in memories}, by_id)
-    return spread(candidates, relevance, SpreadWeights(GAIN, CHANNEL_WEIGHTS.answer))
+    of_each = [relevance[memory.key] for memory in memories]
+    spreading = spread(candidates, of_each, SpreadWeights(GAIN, CHANNEL_WEIGHTS.answer))
+    return dict(zip(candidates.memories, spreading, strict=True))
 
 
 def test_spreading_by_hand_on_three_memories() -> None:
