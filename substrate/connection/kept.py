@@ -234,13 +234,6 @@ WORDS: Final = "\x1fwords"
 """What depends on the words and names of all memories is kept under this: no id is it."""
 ALL_READS: Final = "\x1freads"
 """Among what a write changed: only what columns hold of other memories is as before."""
-MOST_CHANGED: Final = 16
-"""A write that changed more does not say what."""
-
-
-def note_of(changed: Collection[str]) -> str | None:
-    """What a write notes of what it changed, for the processes that keep what they read."""
-    return None if len(changed) > MOST_CHANGED else orjson.dumps(sorted(changed)).decode()
 
 
 def changed_between(notes: Sequence[str], since: int, until: int) -> set[str] | None:
