@@ -38,6 +38,7 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.rerankers import open_reranker
 from substrate.language.text import count_of
 from substrate.store import archive, erasure, reader
+from substrate.store.column_reading import read_stale_note
 from substrate.store.runs import read_summaries
 from substrate.store.upkeep import count_unreadable
 
@@ -51,6 +52,7 @@ REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
 REMEDY_CLOCK: Final = (
     "Set the clock right. Make a backup, export the graph, erase it, and import it with --restamp (docs/time.md)."
 )
+REMEDY_COLUMNS: Final = "They were read anew. Set SUBSTRATE_CACHE_MB=0, and report it with the log of the service."
 REMEDY_ERASURE: Final = (
     "If no erasure is under way, free some space, start the engine again, or send the erasure again."
 )
@@ -165,6 +167,9 @@ async def _check_store(settings: Settings) -> list[Check]:
             # Opening the store should have finished interrupted erasures.
             if left := len(await erasure.read_notes(connection)):
                 checks.append(Check("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
+            if stale := await read_stale_note(connection):
+                found = f"{count_of(stale, 'memory')} found in memory that differed from the store within 30 days"
+                checks.append(Check("columns", found, REMEDY_COLUMNS))
             checks += await _check_graphs(connection, embedder)
     except SubstrateError as error:
         checks.append(_report_error("engine", error))

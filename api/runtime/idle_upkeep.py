@@ -22,6 +22,7 @@ from schemas.errors import SubstrateError
 from schemas.settings import UpkeepSettings
 from substrate.connection.turns import TENANT, UPKEEP
 from substrate.store import lease
+from substrate.store.column_reading import check_sample
 
 logger = logging.getLogger(__name__)
 
@@ -132,6 +133,9 @@ async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRu
         if rounds is not None:
             try:
                 await rounds.round()
+                await traffic.quiet()
+                if stale := await check_sample(deps.connection):
+                    logger.error("%d memories were held otherwise than they are stored: they are read anew", stale)
             except SubstrateError as error:
                 logger.warning("upkeep stops for now: %s %s", error.detail, error.remedy)
             except Exception:

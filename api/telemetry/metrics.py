@@ -274,6 +274,9 @@ class EngineMetrics:
         self.kept_misses = CounterMetricFamily(
             "substrate_cache_misses", "Readings that it did not answer.", labels=("cache",)
         )
+        self.stale = CounterMetricFamily(
+            "substrate_columns_stale", "Memories that upkeep found to be held otherwise than they are stored."
+        )
 
     def collect(self) -> Iterable[Metric]:
         """All of them: prometheus_client calls it synchronously."""
@@ -293,6 +296,7 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
         families.kept_bytes.add_metric((name,), kept.bytes)
         families.kept_hits.add_metric((name,), kept.hits)
         families.kept_misses.add_metric((name,), kept.misses)
+    families.stale.add_metric((), connection.columns.stale)
     try:
         await _add_sizes(families, runtime)
     except SubstrateError:

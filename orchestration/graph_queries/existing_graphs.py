@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -23,7 +24,7 @@ from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
 from substrate.language.text import count_of
 from substrate.store import reader, vocabulary
-from substrate.store.column_reading import load
+from substrate.store.column_reading import catch_up, load
 from substrate.store.reader import tag_members
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
@@ -127,6 +128,9 @@ async def open_target(
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
+    if situation.state is not None:
+        with suppress(StoreTimeout, Fault):
+            await catch_up(graph, situation.state)
     kept, columns = graph.kept(situation.state), graph.columns(situation.state)
     return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until, columns)
 

@@ -66,13 +66,15 @@ class LinkRow(NamedTuple):
 class GraphColumns:
     """`state`: in which all of it was read; None where that is for one question alone.
 
+    `is_filled`: what is not held is read when it is needed, and nothing ahead. `counted`: the bytes that the cache
+    counts for it.
     `crowds`: the strongest links of a memory that has more than are read, and at which moment they last.
     """
 
     def __init__(self, state: GraphState | None = None) -> None:
         self.state = state
-        self.is_whole = False
-        self.questions = 0
+        self.is_filled = state is None
+        self.questions = self.counted = 0
         self._slots: dict[str, int] = {}
         self.ids: list[str] = []
         # By slot, in the order of `MemoryRow`; those of a memory that was not read mean nothing.
@@ -83,6 +85,7 @@ class GraphColumns:
         self._keys: list[Sequence[str] | None] = []
         self._rows: list[bytes | None] = []
         self._degree, self._first, self._count = array("i"), array("q"), array("i")
+        self._used = array("q")  # the last question that looked at it
         # By the number of an end of a link.
         self._ends: list[MutableSequence[Any]] = [array(code) for code in "ihiqqqB"]
         self._other, self._type, self._link_version, self._link_created = self._ends[:4]
@@ -93,11 +96,6 @@ class GraphColumns:
         self._link_ids: dict[int, str] = {}
         self._row_bytes = 0
         self.crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
-
-    @property
-    def is_held(self) -> bool:
-        """Whether all of the graph is held, or nothing is for longer than one question."""
-        return self.is_whole or self.state is None
 
     @property
     def bytes(self) -> int:
@@ -113,7 +111,7 @@ class GraphColumns:
         if slot is None:
             slot = self._slots[name] = len(self.ids)
             self.ids.append(name)
-            for column in (*self._memories, self._first):
+            for column in (*self._memories, self._first, self._used):
                 column.append(0)
             for unknown in (self._degree, self._count):
                 unknown.append(UNKNOWN)
@@ -173,7 +171,7 @@ class GraphColumns:
 
     def _pack(self, row: Sequence[Any]) -> builtins.bytes:
         packed = marshal.dumps([*row])
-        self._row_bytes += ROW_BYTES + len(packed)
+        self._row_bytes += _bytes_of(packed)
         return packed
 
     def forget(self, names: Collection[str]) -> None:
@@ -185,6 +183,39 @@ class GraphColumns:
         if names:
             self.crowds.clear()
 
+    def used_last(self, most_bytes: int) -> GraphColumns:
+        """Columns in the same state, of the memories that were looked at last since these were made, with their
+        links and what is at the other ends, as far as there is room."""
+        kept = GraphColumns(self.state)
+        kept.is_filled, kept.questions = self.is_filled, self.questions
+        kept._types, kept._type_names = self._types.copy(), self._type_names.copy()
+        for slot in sorted(range(len(self.ids)), key=self._used.__getitem__, reverse=True):
+            if not self._used[slot] or kept.bytes > most_bytes:
+                break
+            own, numbers = kept._copy(self, slot), self.links(self.ids[slot])
+            kept._degree[own], kept._count[own] = self._degree[slot], self._count[slot]
+            kept._first[own] = len(kept._other)
+            for number in numbers:
+                other = kept._copy(self, self._other[number])
+                if number in self._link_ids:
+                    kept._link_ids[len(kept._other)] = self._link_ids[number]
+                for column, former in zip(kept._ends, self._ends, strict=True):
+                    column.append(former[number])
+                kept._other[-1] = other
+                kept._link_rows.append(self._link_rows[number])
+                kept._row_bytes += _bytes_of(self._link_rows[number])
+        return kept
+
+    def _copy(self, former: GraphColumns, place: int) -> int:
+        """Hold a memory of other columns without its links; its slot."""
+        slot = self.slot(former.ids[place])
+        if not self._bits[slot]:
+            for column, others in zip(self._memories, former._memories, strict=True):
+                column[slot] = others[place]
+            self._keys[slot], self._rows[slot] = former._keys[place], former._rows[place]
+            self._row_bytes += _bytes_of(former._rows[place])
+        return slot
+
     # --- what is known --------------------------------------------------------------------------------------
 
     def degree(self, name: str) -> int:
@@ -195,6 +226,7 @@ class GraphColumns:
     def links(self, name: str) -> range:
         """The numbers of the ends of its links, strongest first; none where they were not read."""
         slot = self._slots[name]
+        self._used[slot] = self.questions
         return range(self._first[slot], self._first[slot] + max(0, self._count[slot]))
 
     def unknown_ends(self, names: Iterable[str]) -> list[str]:
@@ -238,6 +270,7 @@ class GraphColumns:
     def record(self, name: str) -> RecordName:
         """The name of the record of a memory that is held."""
         slot = self._slots[name]
+        self._used[slot] = self.questions
         cut = 1 if self._bits[slot] & CUT else 0
         return RecordName("memory", name, self._version[slot], self._created[slot], END_OF_TIME, cut)
 
@@ -279,6 +312,31 @@ class GraphColumns:
         """Who said it, in lower case; empty where nobody is named."""
         return self._speaker[self._slots[name]]
 
+    def differs(self, other: GraphColumns, name: str) -> bool:
+        """Whether columns of the same state hold something else of a memory, in what both hold of it."""
+        pairs = zip(self._held(name), other._held(name), strict=True)
+        return any(own is not None and its is not None and own != its for own, its in pairs)
+
+    def _held(self, name: str) -> tuple[object, object, object, object]:
+        """The columns of a memory and of its links, the keys of its vectors, its row; None for what is unknown."""
+        slot = self._slots.get(name)
+        if slot is None:
+            return None, None, None, None
+        bits = self._bits[slot]
+        memory = [column[slot] for column in self._memories] if bits != _KNOWN else []
+        bits_of, since, until = self._link_bits, self._link_valid, self._link_invalid
+        links = [(self.link(one, name), bits_of[one], since[one], until[one]) for one in self.links(name)]
+        return (
+            memory if bits else None,
+            None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
+            sorted(self.keys(name) or ()) if bits and self._keys[slot] is not None else None,
+            self.row(self.record(name)) if bits else None,
+        )
+
+
+def _bytes_of(packed: bytes | None) -> int:
+    return 0 if packed is None else ROW_BYTES + len(packed)
+
 
 class Wanted(NamedTuple):
     """Which memories and links a question may find. `passing`: the ids that pass its filters; None for all."""
@@ -291,40 +349,56 @@ class Wanted(NamedTuple):
 
 
 class ColumnsCache:
-    """The columns of the graphs that were asked last, up to `most_bytes` by estimate."""
+    """The columns of the graphs that were asked last, up to `most_bytes` by estimate.
+
+    `bytes` are counted when a graph is asked. Above the bound, of the graph that was asked longest ago only what
+    was looked at last is held. `stale`: how many memories were found to be held otherwise than the store has them.
+    """
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
         self.most_bytes = most_bytes
-        self._graphs: OrderedDict[str, GraphColumns] = OrderedDict()
+        self.bytes = self.stale = 0
+        self.graphs: OrderedDict[str, GraphColumns] = OrderedDict()
 
-    @property
-    def bytes(self) -> int:
-        """What all of them take."""
-        return sum(columns.bytes for columns in self._graphs.values())
+    def state(self, graph: str) -> GraphState | None:
+        """The state in which the columns of a graph are held."""
+        columns = self.graphs.get(graph)
+        return None if columns is None else columns.state
 
     def of(self, graph: str, state: GraphState | None) -> GraphColumns:
         """The columns of a graph in this state; of every other state of it nothing is held any more.
 
-        Without a state they are for one question alone.
+        Without a state, and in one before that which is held, they are for one question alone.
         """
-        if state is None:
+        held = self.state(graph)
+        if state is None or self.most_bytes == 0 or (held is not None and state.precedes(held)):
             return GraphColumns()
-        columns = self._graphs.get(graph)
-        if columns is None or columns.state != state or columns.bytes > self.most_bytes:
-            columns = self._graphs[graph] = GraphColumns(state)
-        self._graphs.move_to_end(graph)
-        while len(self._graphs) > 1 and self.bytes > self.most_bytes:
-            self._graphs.popitem(last=False)
-        return columns
+        if held != state:
+            self.forget(graph)
+        self._keep(graph, self.graphs.get(graph) or GraphColumns(state))
+        self.graphs.move_to_end(graph)
+        while self.bytes > max(self.most_bytes, GRAPH_BYTES):
+            oldest, columns = next(iter(self.graphs.items()))
+            self.forget(oldest)
+            columns = columns.used_last(min(columns.bytes, self.most_bytes) // 2)
+            if columns.ids or oldest == graph:
+                self._keep(oldest, columns)
+        return self.graphs[graph]
+
+    def _keep(self, graph: str, columns: GraphColumns) -> None:
+        self.graphs[graph] = columns
+        self.bytes += columns.bytes - columns.counted
+        columns.counted = columns.bytes
 
     def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
         """One write led from `before` to `after`, and changed only these memories and their links."""
-        columns = self._graphs.get(graph)
+        columns = self.graphs.get(graph)
         if columns is not None and columns.state == before != after:
             columns.state = after
             columns.forget(changed)
 
     def forget(self, graph: str | None = None) -> None:
         """Hold nothing of a graph, or of all."""
-        for name in [graph] if graph is not None else list(self._graphs):
-            self._graphs.pop(name, None)
+        for name in [graph] if graph is not None else list(self.graphs):
+            columns = self.graphs.pop(name, None)
+            self.bytes -= 0 if columns is None else columns.counted

@@ -16,6 +16,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
+import orjson
+
 from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
 
 type Kind = Literal["memory", "link"]
@@ -237,9 +239,35 @@ class GraphState(NamedTuple):
         """By the names of its properties; None without them, as a graph answers that has no stamp."""
         return cls(**values) if values else None
 
+    def precedes(self, other: GraphState) -> bool:
+        """Whether writes alone lead from this state to another one."""
+        return self.clock < other.clock and self._replace(clock=other.clock) == other
+
 
 WORDS: Final = "\x1fwords"
 """What depends on the words and names of all memories is kept under this: no id is it."""
+ALL_READS: Final = "\x1freads"
+"""Among what a write changed: only what columns hold of other memories is as before."""
+MOST_CHANGED: Final = 16
+"""A write that changed more does not say what."""
+
+
+def note_of(changed: Collection[str]) -> str | None:
+    """What a write notes of what it changed, for the processes that keep what they read."""
+    return None if len(changed) > MOST_CHANGED else orjson.dumps(sorted(changed)).decode()
+
+
+def changed_between(notes: Sequence[str], since: int, until: int) -> set[str] | None:
+    """What the writes changed that led the clock of a graph from one moment to another; None where they do not all
+    say. `notes`: the last ones, the latest last, each with the clock before and after it."""
+    changed: set[str] = set()
+    for note in reversed(notes):
+        was, at, ids = note.split(" ", 2)
+        if int(at) == until > since:
+            changed.update(orjson.loads(ids))
+            until = int(was)
+    return changed if until == since else None
+
 
 type _Kept = tuple[Any, int]
 """A value, and its bytes by estimate."""

@@ -67,7 +67,8 @@ after the last write when the clock of the graph is ahead."""
 
 SHIFT: Final = (
     "OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'}) "
-    "FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END | SET m.shifts = coalesce(m.shifts, 0) + 1) "
+    "FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END | "
+    "SET m.shifts = coalesce(m.shifts, 0) + 1, m.lately = null) "
     "WITH 1 AS shifted "
 )
 """Before a change that moves no clock but may change answers: what processes keep of the graph is out of date."""
@@ -87,6 +88,20 @@ NOTE_CHANGES: Final = (
     "SET m.changes_until = $changes_until) "
 )
 """Notes in the stamp `m` until when what is written begins or ends to hold; a stamp that has no note gets none."""
+
+LATELY: Final = 8
+"""Of so many writes the stamp says what they changed."""
+
+
+def note_lately(was: str, at: str) -> str:
+    """Notes in the stamp `m`, before its clock is set, what a write changes that leads it from `was` to `at`: the
+    text `$lately` (`GraphState.note`). Where that is null, nothing that is noted leads there."""
+    note = f"toString({was}) + ' ' + toString({at}) + ' ' + $lately"
+    return (
+        f"m.lately = CASE WHEN $lately IS NULL THEN null ELSE "
+        f"([x IN coalesce(m.lately, []) WHERE x <> {note}] + [{note}])[-{LATELY}..] END"
+    )
+
 
 ALONE: Final = 8
 """This many texts are searched by one query whose searches stand alone."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from substrate.cypher.fragments import CLOCK, LINK_COLUMNS, NODE_COLUMNS, REPEATED
+from substrate.cypher.fragments import CLOCK, LINK_COLUMNS, NODE_COLUMNS, REPEATED, note_lately
 from substrate.cypher.query import Query
 
 TOUCHED: Final = (
@@ -179,6 +179,7 @@ _WRITE_RECEIPTS: Final = (
     "WITH m, at, later FOREACH (r IN $receipts | CREATE (c:Receipt {command_id: r.command_id}) "
     f"SET c += r, c.created_at = {_as_moved('r.created_at')}) "
     f"WITH m, at, later, {_as_moved('$changes_until')} AS changes_until "
+    f"SET {note_lately('coalesce(m.clock, 0)', 'at')} "
     "SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until, 0) < $pending_until "
     "THEN $pending_until ELSE m.pending_until END, m.changes_until = CASE WHEN m.changes_until < changes_until "
     "THEN changes_until ELSE m.changes_until END RETURN later"

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.errors import Fault, Unavailable
 from substrate.connection.errors import GraphMissing
+from substrate.cypher.fragments import SHIFT
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness import elements
@@ -44,7 +45,7 @@ PASSAGE_VECTORS: Final = Query(
 SET_DIGESTS: Final = {
     label: Query(
         f"set_digests_{label.lower()}",
-        f"UNWIND $rows AS r MATCH (t:{label}) WHERE id(t) = r[0] SET t.digest = r[1] RETURN count(t)",
+        f"{SHIFT} UNWIND $rows AS r MATCH (t:{label}) WHERE id(t) = r[0] SET t.digest = r[1] RETURN count(t)",
     )
     for label in ("Trace", "PastTrace")
 }

@@ -266,11 +266,10 @@ class Graphs:
     def see_to_columns(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
         """Have the columns of a graph that is asked again and again filled by `load`, in the background."""
         columns.questions += 1
-        if columns.questions < LOADED_AFTER or columns.is_held or graph.name in self._loading:
+        if columns.questions % LOADED_AFTER or columns.is_filled or graph.name in self._loading:
             return
         context = copy_context()
         context.run(TENANT.set, UPKEEP)
-        columns.questions = 0
         task = asyncio.create_task(self._load(graph, columns, load), context=context)
         self._loading[graph.name] = task
         task.add_done_callback(lambda _: self._loading.pop(graph.name))

@@ -49,7 +49,7 @@ _CARRIED_STAMP: Final = Query(
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "RETURN m {.*, key: null, "
     "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null, "
-    "shifts: null, likeness: null, changes_until: null} LIMIT 1",
+    "shifts: null, likeness: null, changes_until: null, lately: null} LIMIT 1",
 )
 """The stamp without what concerns only this store: the generations of vectors, the fence of upkeep, the count of
 shifts, and until when something changes by itself."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME
+from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import (
     CUT,
     OPEN,
@@ -22,8 +24,8 @@ from substrate.connection.graph_columns import (
     LinkRow,
     MemoryRow,
 )
-from substrate.connection.kept import GraphState
-from substrate.connection.pool import Row
+from substrate.connection.kept import ALL_READS, GraphState, changed_between
+from substrate.connection.pool import Connection, Row
 from substrate.cypher.fragments import (
     CUT_MARK,
     SEEN,
@@ -38,6 +40,7 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store import found_records
 from substrate.store.search import STRENGTH, findable, walked
 
 CROWD: Final = 256
@@ -48,6 +51,9 @@ PAGE_MEMORIES: Final = 250
 REST_S: Final = 0.02
 """Between two pages: a load takes less than all of a core."""
 MOST_TRIES: Final = 3
+SAMPLE: Final = 20
+STALE_NOTE: Final = "substrate:columns:stale"
+STALE_NOTE_S: Final = 30 * 86_400
 _WIDTH: Final = 10
 
 
@@ -133,6 +139,12 @@ KEYS: Final = Query("vector_keys_now", f"{_SEEN} UNION ALL {_OF}{_memory('s')} U
 """Some memories, and the keys of their vectors."""
 
 
+LATELY: Final = Query(
+    "changed_lately", "MATCH (m:SubstrateMeta {key: 'stamp'}) UNWIND m.lately AS note RETURN note"
+)
+"""What the last writes changed."""
+
+
 class GraphMoved(Exception):
     """The graph was written to while it was read: the question begins again, on columns of its own."""
 
@@ -197,6 +209,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
             for _ in range(MOST_TRIES):
                 await asyncio.sleep(REST_S)
                 if columns.bytes >= most_bytes:
+                    columns.is_filled = True
                     return
                 # A write of this process is carried when its answer has arrived; another one ends these columns.
                 with suppress(GraphMoved):
@@ -205,7 +218,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
             else:
                 return
             first += PAGE_MEMORIES
-        columns.is_whole = True
+        columns.is_filled = True
 
 
 async def _hold_page(graph: Graph, columns: GraphColumns, first: int) -> None:
@@ -220,3 +233,60 @@ async def _hold_rows(graph: Graph, columns: GraphColumns, first: int) -> None:
         columns.hold_row(row)
     for source, target, *row in await graph.read(LINK_RECORDS, first=first, until=first + PAGE_MEMORIES):
         columns.hold_link_row(row, source, target)
+
+
+async def catch_up(graph: Graph, state: GraphState) -> None:
+    """Carry what is kept of a graph on to this state, where the graph says what was changed since.
+
+    Raises StoreTimeout, Unavailable, Fault.
+    """
+    connection = graph.connection
+    before = connection.columns.state(graph.name)
+    if before is None or not before.precedes(state):
+        return
+    notes = [note for (note,) in await graph.read_existing(LATELY)]
+    changed = changed_between(notes, before.clock, state.clock)
+    if changed is not None:
+        if ALL_READS not in changed:
+            connection.kept.carry(graph.name, before, state, changed)
+        connection.columns.carry(graph.name, before, state, changed)
+
+
+async def find_stale(graph: Graph, columns: GraphColumns, names: Sequence[str]) -> list[str]:
+    """Those of some memories of which the columns hold something else than the store.
+
+    Raises GraphMoved, GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    names, stored = list(names), GraphColumns(columns.state)
+    hold(stored, await graph.read(AROUND, ids=names), names)
+    hold_keys(stored, take(stored, await graph.read(KEYS, ids=names)), names)
+    stored.hold_gone(names)
+    for row in await graph.read(found_records.MEMORIES, ids=names):
+        stored.hold_row(row)
+    if columns.state != stored.state:
+        raise GraphMoved
+    return [name for name in names if columns.differs(stored, name)]
+
+
+async def check_sample(connection: Connection) -> int:
+    """Compare some memories in the columns of one graph with the store; returns how many are others there. Then
+    nothing is kept of the graph any more, and it is noted. Raises StoreTimeout, Unavailable, Fault."""
+    graphs = connection.columns.graphs
+    name = random.choice(list(graphs)) if graphs else ""
+    names = graphs[name].ids if graphs else []
+    try:
+        sample = random.sample(names, min(SAMPLE, len(names)))
+        stale = len(await find_stale(Graph(connection, name), graphs[name], sample)) if sample else 0
+    except (GraphMoved, GraphMissing):
+        return 0
+    if stale:
+        connection.forget_kept(name)
+        connection.columns.stale += stale
+        await connection.command("INCRBY", STALE_NOTE, stale)
+        await connection.command("EXPIRE", STALE_NOTE, STALE_NOTE_S)
+    return stale
+
+
+async def read_stale_note(connection: Connection) -> int:
+    """How many memories the checks of all processes have lately found to be others in the store."""
+    return int(await connection.command("GET", STALE_NOTE) or 0)

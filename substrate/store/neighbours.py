@@ -67,6 +67,7 @@ class Neighbours:
     def __init__(self, target: GraphTarget, values: Mapping[str, Any], *, followed: bool = True) -> None:
         self._graph, self.now = target.graph, values["valid_from"]
         self.columns = target.columns or GraphColumns()
+        self._state = self.columns.state
         self._values = {**values, "from": self.now, "until": AFTER_ALL}
         self._strongest = STRONGEST_WALKED if followed else STRONGEST_OF_ALL
         self.known: set[str] = set()
@@ -92,6 +93,7 @@ class Neighbours:
         if wanted:
             crowds = [name for name in names if columns.degree(name) >= CROWD and name not in self._found]
             await together(*(self._read_crowd(name, wanted) for name in crowds))
+        self._check()
 
     async def nearest(self, near: Sequence[Near]) -> list[Row]:
         """The memories with these vectors, nearest first, as the rows of `search.THIN`. Raises GraphMoved."""
@@ -102,6 +104,7 @@ class Neighbours:
             hold_keys(columns, take(columns, await self._graph.read(KEYS, ids=lacking)), lacking)
             columns.hold_gone(lacking)
         await self._read_passing(owners)
+        self._check()
         wanted = columns.wanted(owners, self.now, values["valid_to"], self._wanted)
         found: list[tuple[float, str, int]] = []
         for place, (name, key, distance) in enumerate(near):
@@ -111,6 +114,11 @@ class Neighbours:
         found.sort()
         best = [near[place] for _, _, place in found[: values["limit"]]]
         return [(0, f"{one.distance:.15g}", *columns.record(one.owner)[1:]) for one in best]
+
+    def _check(self) -> None:
+        """Raises GraphMoved where the columns were carried on to another state: what that changed is not held."""
+        if self.columns.state != self._state:
+            raise GraphMoved
 
     async def _read_passing(self, names: Iterable[str]) -> None:
         """Find out which of these memories pass the filters of the question."""

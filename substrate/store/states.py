@@ -18,9 +18,10 @@ import orjson
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate.bitemporal import Record, visible
+from substrate.connection.kept import ALL_READS, note_of
 from substrate.connection.pool import Row
 from substrate.cypher import fragments
-from substrate.cypher.fragments import CLOCK
+from substrate.cypher.fragments import CLOCK, note_lately
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import rows
@@ -81,7 +82,7 @@ CHANGE_STATE: Final = Query(
     "o.cell = [w IN $widths WHERE w >= at - o.created_at | "
     "'known/' + toString(w) + '/' + toString(o.created_at / w)][0] "
     "REMOVE o:CitizenState SET o:PastState) "
-    "SET m.clock = at RETURN at",
+    f"SET {note_lately('coalesce(m.clock, 0)', 'at')} SET m.clock = at RETURN at",
 )
 """Closes open records and opens others. `kept`: the new past records, each a copy of version `of` with a `change`.
 Returns no row when the current record is not version `seen`: another writer was first."""
@@ -230,6 +231,7 @@ async def replace_records(
         kept=changes[:-1],
         latest=[changes[-1]["change"]],
         widths=_WIDTHS,
+        lately=note_of({ALL_READS}),
     )
     return int(reply[0][0]) if reply else None
 

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Unavailable
 from schemas.temporal import END_OF_TIME
 from substrate.bitemporal import Record
+from substrate.connection.kept import ALL_READS, note_of
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
@@ -124,6 +125,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
         "seen": expected.memories,
         "held": expected.links,
         "handles": expected.handles,
+        "lately": note_of({ALL_READS, *expected.ids, *(row[end] for row in changed.links for end in _ENDS)}),
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
     once = ExactlyOnceWrite(graph, transaction(lists), values, vectors=moved.vectors)
@@ -138,6 +140,7 @@ async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows)
     return int(reply[0][0])
 
 
+_ENDS: Final = ("source_id", "target_id")
 PRESENT_VECTORS: Final = Query(
     "present_vectors",
     "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,7 @@ from schemas.errors import Conflict, StoreTimeout, Unavailable
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import changes_until
 from substrate.connection.errors import ConnectionLost, patience_s, patient
-from substrate.connection.kept import WORDS, GraphState
+from substrate.connection.kept import WORDS, GraphState, note_of
 from substrate.connection.pool import BatchSize, Row
 from substrate.cypher.fragments import (
     CLOCK,
@@ -30,6 +30,7 @@ from substrate.cypher.fragments import (
     RECEIPT_COLUMNS,
     assignments,
     columns_of,
+    note_lately,
 )
 from substrate.cypher.query import Query
 from substrate.graphs import indexes
@@ -98,7 +99,7 @@ REMEMBER: Final = Query(
     f"WITH m, at, was, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
-    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET m.clock = at + $last "
+    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET {note_lately('was', 'at + $last')}, m.clock = at + $last "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
     f"FOREACH {_ANSWERED} {_OUTCOME}{_MOVED}",
 )
@@ -114,7 +115,8 @@ _RELATE_NEW: Final = (
     "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
     f"{_FOUND} FOREACH (_ IN new | "
     f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
-    f"SET m.clock = at + $last) FOREACH {_ANSWERED} {_OUTCOME}, has_source, has_target, gone{_MOVED}"
+    f"SET {note_lately('was', 'at + $last')}, m.clock = at + $last) "
+    f"FOREACH {_ANSWERED} {_OUTCOME}, has_source, has_target, gone{_MOVED}"
 )
 
 RELATE: Final = Query(
@@ -193,11 +195,16 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         vectors = likeness.vectors_of(rows) if query is REMEMBER else ()
         # Times are counted from its first row: the clock of the graph may stand there already.
         first = rows[0]["nth"]
+        if query is REMEMBER:
+            changed = {WORDS, *(row["id"] for row in rows)}
+        else:
+            changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
         counted = [{**row, "nth": row["nth"] - first} for row in rows]
         part = batch._replace(rows=counted, at=batch.at + first)
         parameters = {
             "rows": list(map(without_nulls, part.rows)),
             "at": part.at,
+            "lately": note_of(changed),
             "last": max(row["nth"] for row in part.rows),
             "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], part.at) for row in part.rows),
             "whole": list(map(dict, part.whole or ())),
@@ -217,7 +224,7 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
         finally:
             again = once.again
         if not again:
-            _carry(graph, reply, rows, query)
+            _carry(graph, reply, changed)
         else:
             outcomes = [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
         old = {outcome.id for outcome in outcomes if not outcome.new}
@@ -232,17 +239,13 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
 _MOVED_COLUMNS: Final = 5
 
 
-def _carry(graph: Graph, reply: Sequence[Row], rows: Sequence[Mapping[str, Any]], query: Query) -> None:
-    """Keep what was read of the graph and that these rows did not change. A new memory has no links yet, but its
+def _carry(graph: Graph, reply: Sequence[Row], changed: Collection[str]) -> None:
+    """Keep what was read of the graph and that a statement did not change. A new memory has no links yet, but its
     words are counted; a new link is one of both its ends."""
     if not reply:
         return
     was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
     after = GraphState(*state)
-    if query is REMEMBER:
-        changed = {WORDS, *(row["id"] for row in rows)}
-    else:
-        changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
     before = after._replace(clock=was)
     graph.connection.kept.carry(graph.name, before, after, changed)
     graph.connection.columns.carry(graph.name, before, after, changed)

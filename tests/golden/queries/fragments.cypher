@@ -7,7 +7,7 @@ WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END
 // <SHIFT>
 OPTIONAL MATCH (stamp:SubstrateMeta {key: 'stamp'})
 FOREACH (m IN CASE WHEN stamp IS NULL THEN [] ELSE [stamp] END |
-  SET m.shifts = coalesce(m.shifts, 0) + 1
+  SET m.shifts = coalesce(m.shifts, 0) + 1, m.lately = null
 )
 WITH 1 AS shifted
 

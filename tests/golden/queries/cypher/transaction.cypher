@@ -267,6 +267,7 @@ FOREACH (r IN $receipts |
 )
 WITH m, at, later, CASE WHEN $changes_until < $at
     OR $changes_until = $open THEN $changes_until ELSE $changes_until + later END AS changes_until
+SET m.lately = CASE WHEN $lately IS NULL THEN null ELSE ([x IN coalesce(m.lately, []) WHERE x <> toString(coalesce(m.clock, 0)) + ' ' + toString(at) + ' ' + $lately] + [toString(coalesce(m.clock, 0)) + ' ' + toString(at) + ' ' + $lately])[-8..] END
 SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until,
     0) < $pending_until THEN $pending_until ELSE m.pending_until END,
     m.changes_until = CASE WHEN m.changes_until < changes_until THEN changes_until ELSE m.changes_until END

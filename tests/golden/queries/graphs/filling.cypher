@@ -78,15 +78,14 @@ ORDER BY id(t);
 + MATCH (t:PastTrace)
 
 // set_digests_pasttrace
+<SHIFT>
 UNWIND $rows AS r
 MATCH (t:PastTrace)
 WHERE id(t) = r[0]
 SET t.digest = r[1]
 RETURN count(t);
 
-// set_digests_trace
-UNWIND $rows AS r
-MATCH (t:Trace)
-WHERE id(t) = r[0]
-SET t.digest = r[1]
-RETURN count(t);
+// set_digests_trace: set_digests_pasttrace, but
+  UNWIND $rows AS r
+- MATCH (t:PastTrace)
++ MATCH (t:Trace)

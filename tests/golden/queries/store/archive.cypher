@@ -44,7 +44,7 @@ RETURN id(n), id(p), properties(p), id(t), labels(t), t {.*, embedding: null, em
 // carried_stamp
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null,
-    upkeep_fence: null, shifts: null, likeness: null, changes_until: null}
+    upkeep_fence: null, shifts: null, likeness: null, changes_until: null, lately: null}
 LIMIT 1;
 
 // carried_tags

@@ -1,6 +1,11 @@
 // The queries of `substrate.store.column_reading`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
+// changed_lately
+MATCH (m:SubstrateMeta {key: 'stamp'})
+UNWIND m.lately AS note
+RETURN note;
+
 // columns_next
 MATCH (s:ConsciousnessNode)
 WHERE id(s) >= $first

@@ -34,6 +34,7 @@ FOREACH (o IN CASE WHEN s IS NULL THEN [] ELSE [s] END |
   REMOVE o:CitizenState
   SET o:PastState
 )
+SET m.lately = CASE WHEN $lately IS NULL THEN null ELSE ([x IN coalesce(m.lately, []) WHERE x <> toString(coalesce(m.clock, 0)) + ' ' + toString(at) + ' ' + $lately] + [toString(coalesce(m.clock, 0)) + ' ' + toString(at) + ' ' + $lately])[-8..] END
 SET m.clock = at
 RETURN at;
 

@@ -42,7 +42,8 @@ FOREACH (_ IN new |
       author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra, unset: intern(r.unset),
       command_id: intern(r.command_id), key_id: intern(r.key_id), known_as_happened: r.known_as_happened,
       fingerprint: r.fingerprint, created_at: at + r.nth}]->(b)
-  SET m.clock = at + $last
+  SET m.lately = CASE WHEN $lately IS NULL THEN null ELSE ([x IN coalesce(m.lately, []) WHERE x <> toString(was) + ' ' + toString(at + $last) + ' ' + $lately] + [toString(was) + ' ' + toString(at + $last) + ' ' + $lately])[-8..] END,
+      m.clock = at + $last
 )
 FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
     OR (r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END |
@@ -102,7 +103,8 @@ FOREACH (_ IN new |
       key_id: intern(r.key_id), known_as_happened: r.known_as_happened, fingerprint: r.fingerprint,
       created_at: at + r.nth})-[:HAS_TRACE]->(:Trace {embedding: vecf32(r.embedding),
       emotion: vecf32(r.emotion), digest: r.digest})
-  SET m.clock = at + $last
+  SET m.lately = CASE WHEN $lately IS NULL THEN null ELSE ([x IN coalesce(m.lately, []) WHERE x <> toString(was) + ' ' + toString(at + $last) + ' ' + $lately] + [toString(was) + ' ' + toString(at + $last) + ' ' + $lately])[-8..] END,
+      m.clock = at + $last
   FOREACH (tag IN r.tag_names |
     MERGE (t:Tag {name: tag})
     CREATE (n)-[:TAGGED]->(t)

@@ -19,7 +19,7 @@ from substrate.connection.graph_columns import (
     MemoryRow,
     Wanted,
 )
-from substrate.connection.kept import GraphState
+from substrate.connection.kept import MOST_CHANGED, GraphState, changed_between, note_of
 
 NAMES = ("a", "b", "c", "d")
 times = st.tuples(st.integers(0, 9), st.integers(1, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -96,6 +96,47 @@ def test_columns_are_those_of_one_state_and_a_write_of_this_process_leads_to_the
     assert cache.of("g", GraphState(5)) is not columns
 
 
+@given(memories, links, st.sets(st.sampled_from(NAMES)), st.integers(1_000, 5_000))
+def test_above_the_bound_what_was_looked_at_last_is_held_as_it_was(
+    held: dict[str, tuple[tuple[int, int], int, float]],
+    ends: list[tuple[str, tuple[int, int], int]],
+    looked_at: set[str],
+    most_bytes: int,
+) -> None:
+    columns = GraphColumns(GraphState(1))
+    for name, (valid, bits, energy) in held.items():
+        columns.hold_memory(memory(name, valid, bits, energy))
+        columns.hold_keys(name, [f"key of {name}"])
+    for name in NAMES[:2]:
+        rows = [LinkRow(other, "NEXT", name, 1, 5, *valid, bits) for other, valid, bits in ends]
+        columns.hold_links(name, len(rows), rows)
+    columns.questions = 7
+    for name in looked_at:
+        columns.record(name)
+    kept = columns.used_last(most_bytes)
+    assert kept.state == columns.state
+    assert not kept.used_last(most_bytes).ids  # nobody has looked at anything since
+    assert not any(columns.differs(kept, name) for name in NAMES)
+    known = {name for name in NAMES if kept.degree(name) != UNKNOWN}
+    assert known <= looked_at & set(NAMES[:2])
+    if kept.bytes <= most_bytes:
+        assert known == looked_at & set(NAMES[:2])
+        assert looked_at <= set(kept.ids)
+
+
+def test_no_graph_is_dropped_because_another_is_asked_beside_it() -> None:
+    cache = ColumnsCache(6_000)
+    for _ in range(4):
+        for graph, count in (("g0", 16), ("g1", 4)):
+            columns = cache.of(graph, GraphState(1))
+            columns.questions += 1
+            for number in range(count):
+                columns.hold_memory(memory(f"m{number}", (0, 9), OPEN, 0.5))
+                columns.record(f"m{number}")
+            assert cache.bytes <= 6_000
+    assert len(cache.of("g0", GraphState(1)).ids) > 4
+
+
 def test_above_the_bound_whole_graphs_go_the_least_asked_first() -> None:
     cache = ColumnsCache(3_000)
     columns = [cache.of(f"g{number}", GraphState(1)) for number in range(2)]
@@ -104,3 +145,30 @@ def test_above_the_bound_whole_graphs_go_the_least_asked_first() -> None:
         columns[0].hold_memory(memory(f"m{number}", (0, 9), OPEN, 0.5))
     assert cache.of("g0", GraphState(1)) is columns[0]
     assert cache.of("g1", GraphState(1)) is not columns[1]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.sets(st.sampled_from(("a", "b|c", "d\x1f é", " ")))), min_size=1),
+    st.data(),
+)
+def test_what_changed_is_told_only_where_every_write_between_told(
+    writes: list[tuple[int, set[str]]], data: st.DataObject
+) -> None:
+    clocks, notes = [10], []
+    for step, changed in writes:
+        clocks.append(clocks[-1] + step)
+        notes.append(f"{clocks[-2]} {clocks[-1]} {note_of(changed)}")
+    since = data.draw(st.integers(0, len(writes)))
+    until = data.draw(st.integers(since, len(writes)))
+    due = set().union(*(changed for _, changed in writes[since:until]))
+    assert changed_between(notes, clocks[since], clocks[until]) == due
+    assert changed_between(notes, clocks[until], clocks[since]) == (None if since < until else set())
+    assert changed_between(notes, 5, clocks[until]) is None
+    if since < until:
+        lost = data.draw(st.integers(since, until - 1))
+        assert changed_between(notes[:lost] + notes[lost + 1 :], clocks[since], clocks[until]) is None
+
+
+def test_a_write_that_changed_much_does_not_tell_what() -> None:
+    assert note_of([str(number) for number in range(MOST_CHANGED)]) is not None
+    assert note_of([str(number) for number in range(MOST_CHANGED + 1)]) is None

@@ -12,6 +12,7 @@ from tests.docs_pages import ROOT
 QUERIES = "\n".join(query.for_generation(0) for query in chain.from_iterable(collect().values()))
 MADE = re.compile(r"(?:CREATE|MERGE)\s*\((?:\w+)?:(\w+)|-\[:\w+\]->\(:(\w+)|SET \w+:(\w+)")
 KEYS = {
+    "substrate:columns:stale": "a number",
     "substrate:deletions": "a number",
     "substrate:erasures": "digests",
     "substrate:erasures:unfinished": "named until it is removed, then a digest",
