@@ -67,22 +67,16 @@ def _text(name: str, text: str) -> str:
     return f'"{text}"'
 
 
-def _float(name: str, number: float) -> str:
-    if not math.isfinite(number):
-        raise _refuse(name, number)
-    return str(number)
-
-
-def _int(name: str, number: int) -> str:
-    if not -_INT64 <= number < _INT64:
+def _number(name: str, number: float) -> str:
+    if not (math.isfinite(number) if isinstance(number, float) else -_INT64 <= number < _INT64):
         raise _refuse(name, number)
     return str(number)
 
 
 _WRITERS: Final[Mapping[type, Callable[[str, Any], str]]] = {
     str: _text,
-    int: _int,
-    float: _float,
+    int: _number,
+    float: _number,
     bool: lambda _, value: str(value),
     type(None): lambda _, value: "null",
     list: _list,
