@@ -234,15 +234,12 @@ async def _hold_rows(graph: Graph, columns: GraphColumns, first: int) -> None:
         columns.hold_link_row(row, source, target)
 
 
-async def catch_up(graph: Graph, state: GraphState) -> None:
-    """Carry what is kept of a graph on to this state, where the graph says what was changed since.
+async def catch_up(graph: Graph, before: GraphState, state: GraphState) -> None:
+    """Carry what is kept of a graph on to this state, where the graph says what was changed since the one before.
 
     Raises StoreTimeout, Unavailable, Fault.
     """
     connection = graph.connection
-    before = connection.columns.state(graph.name)
-    if before is None or not before.precedes(state):
-        return
     notes = [note for (note,) in await graph.read_existing(LATELY)]
     changed = changed_between(notes, before.clock, state.clock)
     if changed is not None:
