@@ -89,6 +89,14 @@ class Continuation:
     def shared(self) -> frozenset[str]:
         return self.known | frozenset(self.episode.person(step.turn.speaker) for step in self.steps)
 
+    def memory_ids(self) -> Iterator[str]:
+        """The ids of the memories among the commands."""
+        yield from self.shared()
+        for step in self.steps:
+            yield self.episode.memory_id(step.turn.key)
+            if step.starts is not None:
+                yield self.episode.memory_id(step.starts.key)
+
     def arranged(self) -> Episode:
         """The episode with its turns under the keys that they are stored under."""
         turns = tuple(replace(step.turn, time=step.time) for step in self.steps)
