@@ -241,13 +241,10 @@ async def _find_rewrites(run: Run, graph: Graph) -> set[str]:
     stored = await reader.read_heads(graph, ids)
     rewrites = set()
     for command, command_id, now in run:
-        head = stored.get(command.id)
-        if head is None:
-            continue
         own = Period(records.instant(command.valid_at, now), records.instant(command.invalid_at, END_OF_TIME))
-        is_same = head.version == 1 and head.fingerprint == records.fingerprint(command)
-        if not (is_same and head.valid.overlaps(own)):
-            rewrites.add(command_id)
+        if (head := stored.get(command.id)) is not None:
+            is_same = head.version == 1 and head.fingerprint == records.fingerprint(command)
+            rewrites |= set() if is_same and head.valid.overlaps(own) else {command_id}
     return rewrites
 
 

@@ -89,13 +89,11 @@ class Continuation:
     def shared(self) -> frozenset[str]:
         return self.known | frozenset(self.episode.person(step.turn.speaker) for step in self.steps)
 
-    def memory_ids(self) -> Iterator[str]:
+    def memory_ids(self) -> set[str]:
         """The ids of the memories among the commands."""
-        yield from self.shared()
-        for step in self.steps:
-            yield self.episode.memory_id(step.turn.key)
-            if step.starts is not None:
-                yield self.episode.memory_id(step.starts.key)
+        starts = (step.starts.key for step in self.steps if step.starts is not None)
+        keys = chain((step.turn.key for step in self.steps), starts)
+        return {*self.shared(), *map(self.episode.memory_id, keys)}
 
     def arranged(self) -> Episode:
         """The episode with its turns under the keys that they are stored under."""

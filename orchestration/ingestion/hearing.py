@@ -222,13 +222,11 @@ async def _read_if_right(transcript: Transcript, continuation: Continuation, dep
     new = {one.id for one in heard if one.status == "stored" and one.id}
     last = transcript.turns[-1]
     kept = {one.id for one in heard if one.id} - new | {last.id}
-    following = episode.memory_id(last.order.next().key)
-    ids = {*new, *kept, following, *continuation.memory_ids()}
-    heads = await reader.read_heads(deps.graph(episode.graph_name), sorted(ids))
-    versions = {turn: heads[turn].version for turn in {*new, *kept, following} & heads.keys()}
-    if versions != transcript.versions(kept):
-        return None
-    return {(episode.graph_name, memory_id): heads.get(memory_id) for memory_id in ids}
+    looked_at = {*new, *kept, episode.memory_id(last.order.next().key)}
+    ids = sorted(looked_at | continuation.memory_ids())
+    heads = await reader.read_heads(deps.graph(episode.graph_name), ids)
+    is_right = {turn: heads[turn].version for turn in looked_at & heads.keys()} == transcript.versions(kept)
+    return {(episode.graph_name, each): heads.get(each) for each in ids} if is_right else None
 
 
 def _keep(transcript: Transcript, continuation: Continuation, job: Job) -> None:

@@ -210,8 +210,7 @@ async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = Mapping
     for chunk in chunks(texts.of(_written(item, job), job.deps)):
         deps, now = job.deps, job.now
         stored = await read_stored(chunk, deps, known)
-        fresh: list[Command] = []
-        again: list[Remember] = []
+        fresh, again = list[Command](), list[Remember]()
         for command in chunk:
             tally.count_command(command)
             head = find_stored(command, stored, shared)

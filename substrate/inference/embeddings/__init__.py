@@ -144,8 +144,7 @@ class Embedder:
                 answers = await self._embed_batch([_encodable(texts[place]) for place in places])
                 vectors.update(zip(places, answers, strict=True))
 
-        needed = math.ceil(len(texts) / self._port.embed_batch_size)
-        lanes = [asyncio.ensure_future(lane()) for _ in range(min(self._info.threads, needed))]
+        lanes = [asyncio.ensure_future(lane()) for _ in range(min(self._info.threads, len(texts)))]
         try:
             await asyncio.gather(*lanes)
         finally:
