@@ -53,7 +53,6 @@ REST_S: Final = 0.02
 MOST_TRIES: Final = 3
 SAMPLE: Final = 20
 STALE_NOTE: Final = "substrate:columns:stale"
-STALE_NOTE_S: Final = 30 * 86_400
 _WIDTH: Final = 10
 
 
@@ -283,7 +282,7 @@ async def check_sample(connection: Connection) -> int:
         connection.forget_kept(name)
         connection.columns.stale += stale
         await connection.command("INCRBY", STALE_NOTE, stale)
-        await connection.command("EXPIRE", STALE_NOTE, STALE_NOTE_S)
+        await connection.command("EXPIRE", STALE_NOTE, 30 * 86_400)
     return stale
 
 
