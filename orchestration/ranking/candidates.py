@@ -149,7 +149,7 @@ class Candidates:
         if isinstance(row, FoundRow):
             return Candidate(key, row, record=row.memory)
         kept = self.kept.get(key[0])
-        return Candidate(key, row, record=NO_RECORD if kept is None else kept.memory(row[NODE_START:]))
+        return Candidate(key, row, record=NO_RECORD if kept is None else kept.take("memory", row[NODE_START:]))
 
     def _found(self, graph: GraphKey, row: Sequence[Any]) -> Candidate:
         """The memory of a row, among the candidates from now on."""
@@ -163,7 +163,7 @@ class Candidates:
         if isinstance(row, FoundRow) and row.link is not None:
             return CandidateLink(graph, row[SOURCE], row[TARGET], row, row.link)
         kept = self.kept.get(graph)
-        record = NO_RECORD if kept is None else kept.link(row[LINK_START:NODE_START])
+        record = NO_RECORD if kept is None else kept.take("link", row[LINK_START:NODE_START])
         return CandidateLink(graph, row[SOURCE], row[TARGET], row, record)
 
     def add(

@@ -67,11 +67,12 @@ def spread(
     numbers = [number.setdefault(key[:2], len(number)) for key in candidates.memories]
     links, ends = _links_between(candidates, number)
     likeliest = _likeliest(ends, likelihoods(links, state, inferred=weights.inferred))
-    degrees = Counter(chain.from_iterable(likeliest))
-    hubs = {place: HUB_LINKS / degree for place, degree in degrees.items() if degree > HUB_LINKS}
+    hub_shares = [1.0] * len(number)
+    for place, degree in Counter(chain.from_iterable(likeliest)).items():
+        hub_shares[place] = min(1.0, HUB_LINKS / degree)
     gifts = [0.0] * len(number)
     for place, relevant in zip(numbers, relevance, strict=True):
-        gifts[place] = max(gifts[place], weights.gain * hubs.get(place, 1.0) * relevant)
+        gifts[place] = max(gifts[place], weights.gain * hub_shares[place] * relevant)
     for place, memory in zip(numbers, candidates.memories.values(), strict=True):
         if memory.named:
             gifts[place] = NAMED_PULL
@@ -79,7 +80,7 @@ def spread(
     for (one, other), probability in likeliest.items():
         from_higher[one] += gifts[other] * probability
         from_lower[other] += gifts[one] * probability
-    received = [(from_higher[place] + from_lower[place]) * hubs.get(place, 1.0) for place in numbers]
+    received = [(from_higher[place] + from_lower[place]) * hub_shares[place] for place in numbers]
     if weights.answer:
         each_end = zip(ends, links, strict=True)
         following = dict.fromkeys(pair for pair, link in each_end if link.row[_RELATION] == FOLLOWING)
@@ -108,7 +109,8 @@ def _likeliest(ends: Iterable[Ends], probabilities: Iterable[float]) -> dict[End
     for (one, other), probability in zip(ends, probabilities, strict=True):
         if one != other:
             pair = (one, other) if one < other else (other, one)
-            likeliest[pair] = max(likeliest.get(pair, 0.0), probability)
+            if probability >= likeliest.get(pair, 0.0):
+                likeliest[pair] = probability
     return dict(sorted(likeliest.items()))
 
 

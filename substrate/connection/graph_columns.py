@@ -8,7 +8,6 @@ was in one state of the graph (`GraphState`); `ColumnsCache` sees to that.
 from __future__ import annotations
 
 import builtins
-import marshal
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, MutableSequence, Sequence
@@ -16,7 +15,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.kept import GraphState, RecordName, name_of
+from substrate.connection.kept import GraphState, RecordName, name_of, pack, unpack
 
 DEFAULT_BYTES: Final = 64 << 20
 MEMORY_BYTES: Final = 250
@@ -170,7 +169,7 @@ class GraphColumns:
             self._link_rows[number] = self._pack(row)
 
     def _pack(self, row: Sequence[Any]) -> builtins.bytes:
-        packed = marshal.dumps([*row])
+        packed = pack(row)
         self._row_bytes += _bytes_of(packed)
         return packed
 
@@ -274,11 +273,11 @@ class GraphColumns:
         cut = 1 if self._bits[slot] & CUT else 0
         return RecordName("memory", name, self._version[slot], self._created[slot], END_OF_TIME, cut)
 
-    def row(self, name: RecordName) -> list[Any] | None:
-        """The row of a record of a memory; None where it is not held."""
+    def row(self, name: RecordName) -> builtins.bytes | None:
+        """The packed row of a record of a memory; None where it is not held."""
         slot = self._slots.get(name.id)
         packed = None if slot is None else self._rows[slot]
-        return None if packed is None or self.record(name.id) != name else marshal.loads(packed)
+        return None if packed is None or self.record(name.id) != name else packed
 
     def link(self, number: int, name: str) -> tuple[RecordName, str, str]:
         """The name of the record of a link, one end of which is the memory `name`, and the ids of its ends."""
@@ -288,11 +287,10 @@ class GraphColumns:
         version, created = self._link_version[number], self._link_created[number]
         return RecordName("link", link_id, version, created, END_OF_TIME), source, target
 
-    def link_row(self, name: RecordName, source: str, target: str) -> list[Any] | None:
-        """The row of a record of a link; None where it is not held."""
+    def link_row(self, name: RecordName, source: str, target: str) -> builtins.bytes | None:
+        """The packed row of a record of a link; None where it is not held."""
         number = self._number(name, source, target)
-        packed = None if number is None else self._link_rows[number]
-        return None if packed is None else marshal.loads(packed)
+        return None if number is None else self._link_rows[number]
 
     def _number(self, name: RecordName, source: str, target: str) -> int | None:
         """The number of the end of a link at its source; None where it is not held."""
@@ -330,7 +328,7 @@ class GraphColumns:
             memory if bits else None,
             None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
             sorted(self.keys(name) or ()) if bits and self._keys[slot] is not None else None,
-            self.row(self.record(name)) if bits else None,
+            None if (packed := self._rows[slot]) is None else unpack(packed),
         )
 
 

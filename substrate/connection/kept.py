@@ -14,6 +14,7 @@ from __future__ import annotations
 import marshal
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
@@ -90,26 +91,29 @@ class FoundRow(list[Any]):
 _NO_LINK: Final = (None,) * len(LINK_COLUMNS)
 
 
-class _Places(NamedTuple):
-    id: int
-    version: int
-    created_at: int
-    expired_at: int
-
-
-def _places(columns: Sequence[str]) -> _Places:
-    return _Places(*map(columns.index, _Places._fields))
-
-
 _TEXT: Final = NODE_COLUMNS.index("description")
-_PLACES: Final = {"memory": _places(NODE_COLUMNS), "link": _places(LINK_COLUMNS)}
+_NAMES: Final = {
+    kind: itemgetter(*map(columns.index, ("id", "version", "created_at", "expired_at")))
+    for kind, columns in (("memory", NODE_COLUMNS), ("link", LINK_COLUMNS))
+}
 
 
 def name_of(kind: Kind, row: Sequence[Any]) -> RecordName:
     """The name of the record of a row."""
-    id_place, version, created, expired = _PLACES[kind]
+    name, version, created, expired = _NAMES[kind](row)
     cut = kind == "memory" and CUT_MARK in (row[_TEXT] or "")
-    return RecordName(kind, row[id_place], row[version] or 1, row[created], row[expired], int(cut))
+    return RecordName(kind, name, version or 1, created, expired, int(cut))
+
+
+def pack(row: Sequence[Any]) -> bytes:
+    """A row in few bytes."""
+    return marshal.dumps([*row])
+
+
+def unpack(packed: bytes) -> list[Any]:
+    """The row that was packed. Two equal rows may be packed differently."""
+    row: list[Any] = marshal.loads(packed)
+    return row
 
 
 class RecordCache:
@@ -119,11 +123,11 @@ class RecordCache:
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
         self.most_bytes = most_bytes
         self.bytes = self.hits = self.misses = 0
-        self._kept: OrderedDict[tuple[str, RecordName], Record] = OrderedDict()
+        self.kept: OrderedDict[tuple[str, RecordName], Record] = OrderedDict()
         self._eras: dict[str, Era] = {}
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self.kept)
 
     def enter(self, graph: str, era: Era) -> None:
         """Drop what is kept of the graph from another era than this one, in which a question finds it."""
@@ -140,61 +144,15 @@ class RecordCache:
         """The records of one graph."""
         return GraphRecords(self, graph)
 
-    def find(self, graph: str, names: Iterable[RecordName]) -> dict[RecordName, Record]:
-        """The kept records of these names, of which each is given once; those that are not kept are left out."""
-        kept, missing = self._kept, 0
-        found: dict[RecordName, Record] = {}
-        for name in names:
-            record = kept.get((graph, name))
-            if record is None:
-                missing += 1
-            else:
-                record.asked = True
-                found[name] = record
-        self.hits += len(found)
-        self.misses += missing
-        return found
-
-    def take(self, graph: str, kind: Kind, row: Sequence[Any]) -> Record:
-        """The record of this row: the kept one if its row is the same, else a new one, which is kept."""
-        key = (graph, name_of(kind, row))
-        kept = self._kept.get(key)
-        if kept is not None and kept.row == row:
-            self.hits += 1
-            kept.asked = True
-            return kept
-        self.misses += 1
-        return self.keep(*key, row)
-
     def forget(self, graph: str | None = None) -> None:
         """Drop all records, or those of a graph."""
         if graph is None:
-            self._kept.clear()
+            self.kept.clear()
             self._eras.clear()
             self.bytes = 0
             return
-        for key in [key for key in self._kept if key[0] == graph]:
-            self.bytes -= self._kept.pop(key).bytes
-
-    def keep(self, graph: str, name: RecordName, row: Sequence[Any]) -> Record:
-        """A new record of this row, which is kept."""
-        key, record = (graph, name), Record(row)
-        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_VALUES * len(marshal.dumps([*row]))
-        former = self._kept.pop(key, None)
-        if former is not None:
-            self.bytes -= former.bytes
-        if record.bytes > self.most_bytes:
-            return record
-        self._kept[key] = record
-        self.bytes += record.bytes
-        while self.bytes > self.most_bytes:
-            key, first = self._kept.popitem(last=False)
-            if first.asked:
-                first.asked = False
-                self._kept[key] = first
-            else:
-                self.bytes -= first.bytes
-        return record
+        for key in [key for key in self.kept if key[0] == graph]:
+            self.bytes -= self.kept.pop(key).bytes
 
 
 class GraphRecords(NamedTuple):
@@ -205,19 +163,47 @@ class GraphRecords(NamedTuple):
 
     def find(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
         """The kept records of these names, of which each is given once; those that are not kept are left out."""
-        return self.cache.find(self.graph, names)
+        cache, missing = self.cache, 0
+        found: dict[RecordName, Record] = {}
+        for name in names:
+            record = cache.kept.get((self.graph, name))
+            if record is None:
+                missing += 1
+            else:
+                record.asked = True
+                found[name] = record
+        cache.hits += len(found)
+        cache.misses += missing
+        return found
 
-    def keep(self, name: RecordName, row: Sequence[Any]) -> Record:
-        """A new record of a row with this name, which is kept."""
-        return self.cache.keep(self.graph, name, row)
+    def take(self, kind: Kind, row: Sequence[Any]) -> Record:
+        """The record of a row in the order of its columns: the kept one if its row is the same, else a new one."""
+        name = name_of(kind, row)
+        kept = self.cache.kept.get((self.graph, name))
+        if kept is not None and kept.row == row:
+            self.cache.hits += 1
+            kept.asked = True
+            return kept
+        self.cache.misses += 1
+        return self.keep(name, pack(row))
 
-    def memory(self, row: Sequence[Any]) -> Record:
-        """The record of a row in the order of `NODE_COLUMNS`."""
-        return self.cache.take(self.graph, "memory", row)
-
-    def link(self, row: Sequence[Any]) -> Record:
-        """The record of a row in the order of `LINK_COLUMNS`."""
-        return self.cache.take(self.graph, "link", row)
+    def keep(self, name: RecordName, packed: bytes) -> Record:
+        """A new record of a packed row with this name, which is kept."""
+        cache, key, record = self.cache, (self.graph, name), Record(unpack(packed))
+        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_VALUES * len(packed)
+        former = cache.kept.pop(key, None)
+        cache.bytes -= 0 if former is None else former.bytes
+        if record.bytes <= cache.most_bytes:
+            cache.kept[key] = record
+            cache.bytes += record.bytes
+        while cache.bytes > cache.most_bytes:
+            key, first = cache.kept.popitem(last=False)
+            if first.asked:
+                first.asked = False
+                cache.kept[key] = first
+            else:
+                cache.bytes -= first.bytes
+        return record
 
 
 READ_BYTES: Final = 32 << 20
@@ -248,13 +234,6 @@ WORDS: Final = "\x1fwords"
 """What depends on the words and names of all memories is kept under this: no id is it."""
 ALL_READS: Final = "\x1freads"
 """Among what a write changed: only what columns hold of other memories is as before."""
-MOST_CHANGED: Final = 16
-"""A write that changed more does not say what."""
-
-
-def note_of(changed: Collection[str]) -> str | None:
-    """What a write notes of what it changed, for the processes that keep what they read."""
-    return None if len(changed) > MOST_CHANGED else orjson.dumps(sorted(changed)).decode()
 
 
 def changed_between(notes: Sequence[str], since: int, until: int) -> set[str] | None:

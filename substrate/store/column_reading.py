@@ -53,7 +53,6 @@ REST_S: Final = 0.02
 MOST_TRIES: Final = 3
 SAMPLE: Final = 20
 STALE_NOTE: Final = "substrate:columns:stale"
-STALE_NOTE_S: Final = 30 * 86_400
 _WIDTH: Final = 10
 
 
@@ -235,15 +234,12 @@ async def _hold_rows(graph: Graph, columns: GraphColumns, first: int) -> None:
         columns.hold_link_row(row, source, target)
 
 
-async def catch_up(graph: Graph, state: GraphState) -> None:
-    """Carry what is kept of a graph on to this state, where the graph says what was changed since.
+async def catch_up(graph: Graph, before: GraphState, state: GraphState) -> None:
+    """Carry what is kept of a graph on to this state, where the graph says what was changed since the one before.
 
     Raises StoreTimeout, Unavailable, Fault.
     """
     connection = graph.connection
-    before = connection.columns.state(graph.name)
-    if before is None or not before.precedes(state):
-        return
     notes = [note for (note,) in await graph.read_existing(LATELY)]
     changed = changed_between(notes, before.clock, state.clock)
     if changed is not None:
@@ -283,7 +279,7 @@ async def check_sample(connection: Connection) -> int:
         connection.forget_kept(name)
         connection.columns.stale += stale
         await connection.command("INCRBY", STALE_NOTE, stale)
-        await connection.command("EXPIRE", STALE_NOTE, STALE_NOTE_S)
+        await connection.command("EXPIRE", STALE_NOTE, 30 * 86_400)
     return stale
 
 

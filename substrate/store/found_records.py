@@ -45,8 +45,8 @@ async def read_memories(target: GraphTarget, names: Iterable[RecordName]) -> Map
     graph, columns, wanted = target.graph, target.columns, dict.fromkeys(names)
     found = graph.records.find(wanted)
     for name in wanted:
-        if columns is not None and name not in found and (row := columns.row(name)) is not None:
-            found[name] = graph.records.keep(name, row)
+        if columns is not None and name not in found and (packed := columns.row(name)) is not None:
+            found[name] = graph.records.keep(name, packed)
     if len(found) < len(wanted):
         lacking = [name for name in wanted if name not in found]
         rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
@@ -73,8 +73,8 @@ async def read_whole_memories(target: GraphTarget, names: Iterable[RecordName]) 
 
 
 def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Row]) -> dict[RecordName, Record]:
-    make = graph.records.memory
-    records = {(row[0], row[_VERSION]): make(row) for row in rows}
+    kept = graph.records
+    records = {(row[0], row[_VERSION]): kept.take("memory", row) for row in rows}
     return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
 
 
@@ -85,14 +85,14 @@ async def read_links(
     graph, columns = target.graph, target.columns
     found = graph.records.find(ends)
     for name, pair in ends.items():
-        if columns is not None and name not in found and (row := columns.link_row(name, *pair)) is not None:
-            found[name] = graph.records.keep(name, row)
+        if columns is not None and name not in found and (packed := columns.link_row(name, *pair)) is not None:
+            found[name] = graph.records.keep(name, packed)
     if len(found) < len(ends):
         wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
-        for values in await graph.read(LINKS, wanted=wanted):
-            name = name_of("link", values)
+        for row in await graph.read(LINKS, wanted=wanted):
+            name = name_of("link", row)
             if name in ends and name not in found:
-                found[name] = graph.records.link(values)
+                found[name] = graph.records.take("link", row)
     return found
 
 

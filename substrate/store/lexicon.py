@@ -24,8 +24,8 @@ NAMES_PER_WORD: Final = 8
 NAMES_PER_PHRASE: Final = 64
 
 _SIZES: Final = (
-    f"CALL {{ MATCH (g:ConsciousnessNode {{text_key: {GENERALISED_KEY}}}) RETURN count(g) AS made }} "
-    "CALL db.meta.stats() YIELD labels "
+    f"UNWIND $sized AS one CALL {{ MATCH (g:ConsciousnessNode {{text_key: {GENERALISED_KEY}}}) "
+    "RETURN count(g) AS made } CALL db.meta.stats() YIELD labels "
     "UNWIND [['memories', labels.ConsciousnessNode - made], ['traces', labels.Trace - made], "
     "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion], "
     "['passages', labels.Passage]] AS size "
@@ -143,10 +143,10 @@ async def look_up(
     if not past and reads.state is not None:
         kept = _KeptLookup(reads, words, phrases, name_queries)
         asked = kept.unknown()
-        if kept.sizes is None or any(asked.values()):
+        if any(asked.values()):
             kept.add(await _ask(graph, asked, past=False), asked)
         return kept.rows()
-    asked = {"words": list(words), "phrases": list(phrases), "sounds": list(name_queries)}
+    asked = {"words": list(words), "phrases": list(phrases), "sounds": list(name_queries), "sized": ["sizes"]}
     return _rows_of(await _ask(graph, asked, past=past))
 
 
@@ -175,11 +175,12 @@ class _KeptLookup:
             "words": [word for word in self.words if word not in self.counts],
             "phrases": list(self.phrases) if self.named is None else [],
             "sounds": [sound for sound in self.sounds if sound not in self.found],
+            "sized": ["sizes"] if self.sizes is None else [],
         }
 
     def add(self, answer: _Answer, asked: dict[str, list[str]]) -> None:
         """Take what was answered, and keep it if the graph was still in the same state."""
-        self.sizes = answer.sizes
+        self.sizes = self.sizes or answer.sizes
         counts = {word: answer.counts["word"].get(word, 0) for word in asked["words"]}
         found = {sound: answer.sounds.get(sound, []) for sound in asked["sounds"]}
         self.counts |= counts

@@ -72,7 +72,11 @@ class Neighbours:
         self._strongest = STRONGEST_WALKED if followed else STRONGEST_OF_ALL
         self.known: set[str] = set()
         self._asked: set[str] = set()
-        self._wanted = wanted_of(values) if followed else Wanted(OPEN, SHOWN)
+        self._wanted = Wanted(OPEN, SHOWN)
+        if followed:  # as `findable` says; of its filters, nothing passes so far
+            bits = OPEN | TELLS | (0 if values["generalised"] else TOLD) | (0 if values["asked"] else STATES)
+            passing: set[str] | None = None if values["unfiltered"] and not values["emotions_needed"] else set()
+            self._wanted = Wanted(bits, SHOWN | WALKED, values["min_energy"], values["min_confidence"], passing)
         self._found: dict[str, Sequence[int]] = {}
 
     async def read(self, ids: Iterable[str], wanted: int) -> None:
@@ -89,7 +93,8 @@ class Neighbours:
         if unknown:
             take(columns, await self._graph.read(MEMORIES, ids=unknown))
             columns.hold_gone(unknown)
-        await self._read_passing({columns.other(number) for name in names for number in columns.links(name)})
+        if self._wanted.passing is not None:
+            await self._read_passing({columns.other(number) for name in names for number in columns.links(name)})
         if wanted:
             crowds = [name for name in names if columns.degree(name) >= CROWD and name not in self._found]
             await together(*(self._read_crowd(name, wanted) for name in crowds))
@@ -185,13 +190,6 @@ async def undisturbed[Found](
         return await choose(Neighbours(target, values, followed=followed))
     except GraphMoved:
         return await choose(Neighbours(target._replace(columns=None), values, followed=followed))
-
-
-def wanted_of(values: Mapping[str, Any]) -> Wanted:
-    """What the parameters of a question let pass, as `findable` says; of its filters, so far nothing."""
-    bits = OPEN | TELLS | (0 if values["generalised"] else TOLD) | (0 if values["asked"] else STATES)
-    passing: set[str] | None = None if values["unfiltered"] and not values["emotions_needed"] else set()
-    return Wanted(bits, SHOWN | WALKED, values["min_energy"], values["min_confidence"], passing)
 
 
 async def find_nearest(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:

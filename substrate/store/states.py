@@ -18,13 +18,14 @@ import orjson
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate.bitemporal import Record, visible
-from substrate.connection.kept import ALL_READS, note_of
+from substrate.connection.kept import ALL_READS
 from substrate.connection.pool import Row
 from substrate.cypher import fragments
 from substrate.cypher.fragments import CLOCK, note_lately
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import rows
+from substrate.store.writer import note_of
 
 type Content = Mapping[str, Any]
 """The fields of a state in stored form; a missing field was never set."""

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Unavailable
 from schemas.temporal import END_OF_TIME
 from substrate.bitemporal import Record
-from substrate.connection.kept import ALL_READS, note_of
+from substrate.connection.kept import ALL_READS
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
@@ -29,7 +29,7 @@ from substrate.likeness.elements import Vector, join_name
 from substrate.store import rows
 from substrate.store.changesets import ExpectedState, LinkEnds, RecordSelection, StoredRecords, TransactionRows
 from substrate.store.rows import LinkName
-from substrate.store.writer import ExactlyOnceWrite
+from substrate.store.writer import ExactlyOnceWrite, note_of
 
 COMMANDS_AT_MOST: Final = 100
 """A commit locks every graph, for about 0.6 ms per indexed vector (ENGINE, rule 11)."""

@@ -13,12 +13,14 @@ from contextlib import nullcontext
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from schemas.base import without_nulls
 from schemas.errors import Conflict, StoreTimeout, Unavailable
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import changes_until
 from substrate.connection.errors import ConnectionLost, patience_s, patient
-from substrate.connection.kept import WORDS, GraphState, note_of
+from substrate.connection.kept import WORDS, GraphState
 from substrate.connection.pool import BatchSize, Row
 from substrate.cypher.fragments import (
     CLOCK,
@@ -175,8 +177,7 @@ async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) ->
     """Store receipts of commands that wrote no record. Returns the stored receipts by command id. A command that
     has a receipt already keeps it."""
     rows = await graph.write(STORE_RECEIPTS, receipts=list(map(dict, receipts)))
-    stored = [StoredReceipt(*row) for row in rows]
-    return {receipt.command_id: receipt for receipt in stored}
+    return {str(row[0]): StoredReceipt(*row) for row in rows}
 
 
 async def tell_receipt(graph: Graph, command_id: str, told: str, ids: Sequence[str]) -> None:
@@ -313,6 +314,15 @@ RETRY_EVERY_S: Final = 0.05
 
 class WriteUnconfirmed(Unavailable):
     """The connection was lost during a write, and it is not known whether the write was applied."""
+
+
+MOST_CHANGED: Final = 16
+"""A write that changed more does not say what."""
+
+
+def note_of(changed: Collection[str]) -> str | None:
+    """What a write notes of what it changed, for the processes that keep what they read."""
+    return None if len(changed) > MOST_CHANGED else orjson.dumps(sorted(changed)).decode()
 
 
 class ExactlyOnceWrite:

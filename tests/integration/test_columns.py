@@ -236,7 +236,7 @@ class Life:
                 )
 
 
-@settings(max_examples=8, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=6, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 @given(st.integers(0, 2**32))
 async def test_columns_are_what_the_store_holds_whoever_writes(
     holding: Deps, other: Deps, nothing: Deps, seed: int
@@ -292,7 +292,7 @@ LATE = NOW + DAY
 MOST_READS = 12
 
 
-@pytest.mark.parametrize("ends", [("boat", "far-0"), ("harbour", "far-1"), ("lamp", "boat")])
+@pytest.mark.parametrize("ends", [("boat", "far-0"), ("harbour", "far-1")])
 @pytest.mark.parametrize("is_own", [True, False], ids=["by itself", "by another"])
 @pytest.mark.parametrize("how", [{}, {"filters": {"node_types": ["Memory"]}}], ids=["all", "filtered"])
 async def test_a_write_in_the_middle_of_a_question_costs_it_no_link_that_was_there(

@@ -144,7 +144,7 @@ class Embedder:
                 answers = await self._embed_batch([_encodable(texts[place]) for place in places])
                 vectors.update(zip(places, answers, strict=True))
 
-        lanes = [asyncio.ensure_future(lane()) for _ in range(self._info.threads)]
+        lanes = [asyncio.ensure_future(lane()) for _ in range(min(self._info.threads, len(texts)))]
         try:
             await asyncio.gather(*lanes)
         finally:
@@ -196,6 +196,8 @@ class Embedder:
         )
 
     def _unit_vector(self, answer: Sequence[float]) -> list[float]:
+        import numpy as np  # noqa: PLC0415  (only who embeds needs it)
+
         try:
             length = math.hypot(*answer)
         except TypeError as exc:
@@ -206,7 +208,8 @@ class Embedder:
             self._dimension = len(answer)
         if len(answer) != self._dimension:
             raise self._unusable(f"{len(answer)} numbers where {self._dimension} are expected")
-        return [round(number / length, DECIMALS) for number in answer]
+        vector: list[float] = (np.array(answer, np.float64) / length).round(DECIMALS).tolist()
+        return vector
 
 
 class NoEmbedder(Embedder):

@@ -6,6 +6,7 @@
 RETURN 'seen' AS kind, seen[0] AS key, seen[1] AS amount, null AS name, null AS aliases, null AS node_type,
     null AS unset, null AS via
 UNION ALL
+UNWIND $sized AS one
 CALL {
   MATCH (g:ConsciousnessNode {text_key: 0})
   RETURN count(g) AS made

@@ -19,7 +19,8 @@ from substrate.connection.graph_columns import (
     MemoryRow,
     Wanted,
 )
-from substrate.connection.kept import MOST_CHANGED, GraphState, changed_between, note_of
+from substrate.connection.kept import GraphState, changed_between
+from substrate.store.writer import MOST_CHANGED, note_of
 
 NAMES = ("a", "b", "c", "d")
 times = st.tuples(st.integers(0, 9), st.integers(1, 10)).map(lambda pair: (pair[0], pair[0] + pair[1]))

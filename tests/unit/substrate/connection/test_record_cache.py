@@ -18,19 +18,19 @@ def memory(**columns: Any) -> list[Any]:
 
 def test_what_was_asked_for_stays_when_there_is_no_room() -> None:
     cache = RecordCache(3 * 9_500)
-    kept = [cache.take(G, "memory", memory(version=version)) for version in (1, 2, 3)]
+    kept = [cache.of(G).take("memory", memory(version=version)) for version in (1, 2, 3)]
     names = [RecordName("memory", "m", version, 5, 9) for version in (1, 2, 3, 4)]
-    assert cache.find(G, names[:1]) == {names[0]: kept[0]}
-    fourth = cache.take(G, "memory", memory(version=4))
-    assert cache.find(G, names) == {names[0]: kept[0], names[2]: kept[2], names[3]: fourth}
+    assert cache.of(G).find(names[:1]) == {names[0]: kept[0]}
+    fourth = cache.of(G).take("memory", memory(version=4))
+    assert cache.of(G).find(names) == {names[0]: kept[0], names[2]: kept[2], names[3]: fourth}
 
 
 def test_no_more_bytes_are_kept_than_allowed() -> None:
     cache = RecordCache(20_000)
     for version in range(50):
-        cache.take(G, "memory", memory(version=version, description="x" * 100))
+        cache.of(G).take("memory", memory(version=version, description="x" * 100))
         assert cache.bytes <= 20_000
-    latest = cache.take(G, "memory", memory(version=49, description="x" * 100))
+    latest = cache.of(G).take("memory", memory(version=49, description="x" * 100))
     assert (cache.hits, latest.row[0]) == (1, "m")
-    cache.take(G, "memory", memory(description="x" * 100_000))
+    cache.of(G).take("memory", memory(description="x" * 100_000))
     assert cache.bytes <= 20_000
