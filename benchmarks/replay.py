@@ -2,9 +2,13 @@
 
     python -m benchmarks.replay                   1,000 streams, half of the lives with erasures
     python -m benchmarks.replay --streams 100 --memories 300
+    python -m benchmarks.replay --base DIR        another checkout answers and notes, this one answers again
 
 Ends with 1 when a difference is not named, or when there is any where nothing was erased.
 The time is that of one question, asked with notes and without in turn.
+
+With `--base`, 420 fixed requests are answered by both checkouts on copies of one store, and 2,000 streams that the
+base noted are asked again by both: it ends with 1 when any answer differs in anything but durations.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from typing import Final
 
 from api.runtime.runtime import open_runtime
 from benchmarks.replay_lives import DAY, Life
+from benchmarks.replayed_answers import compare_with
 from orchestration.dependencies import Deps
 from orchestration.features.replay.flow import replay
 from orchestration.mind.stream_note import pack
@@ -113,10 +118,15 @@ async def _live_all(asked: argparse.Namespace, deps: Deps, tally: Counter[str], 
 def main() -> int:
     """Read the options and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--streams", type=int, default=1_000)
+    parser.add_argument("--streams", type=int, help="default 1,000, and 2,000 with --base")
     parser.add_argument("--memories", type=int, default=60, help="that each life begins with")
     parser.add_argument("--seed", type=int, default=1)
-    return asyncio.run(run(parser.parse_args()))
+    parser.add_argument("--base", type=Path, help="another checkout, whose answers ours must equal")
+    asked = parser.parse_args()
+    if asked.base:
+        return compare_with(asked.base.absolute(), asked.streams or 2_000)
+    asked.streams = asked.streams or 1_000
+    return asyncio.run(run(asked))
 
 
 if __name__ == "__main__":

@@ -238,15 +238,13 @@ async def _find_rewrites(run: Run, graph: Graph) -> set[str]:
     ids = [each.command.id for each in run if each.command.id is not None]
     if len(run) == 1 or not ids:
         return set()
-    stored = await reader.read_fingerprints(graph, ids)
-    as_written = await reader.read_as_written(graph, list(stored)) if stored else {}
+    stored = await reader.read_heads(graph, ids)
     rewrites = set()
     for command, command_id, now in run:
-        mark, valid = as_written.get(command.id, (None, None))
         own = Period(records.instant(command.valid_at, now), records.instant(command.invalid_at, END_OF_TIME))
-        is_repeat = mark == records.fingerprint(command) and valid is not None and valid.overlaps(own)
-        if command.id in stored and not is_repeat:
-            rewrites.add(command_id)
+        if (head := stored.get(command.id)) is not None:
+            is_same = head.version == 1 and head.fingerprint == records.fingerprint(command)
+            rewrites |= set() if is_same and head.valid.overlaps(own) else {command_id}
     return rewrites
 
 

@@ -89,6 +89,12 @@ class Continuation:
     def shared(self) -> frozenset[str]:
         return self.known | frozenset(self.episode.person(step.turn.speaker) for step in self.steps)
 
+    def memory_ids(self) -> set[str]:
+        """The ids of the memories among the commands."""
+        starts = (step.starts.key for step in self.steps if step.starts is not None)
+        keys = chain((step.turn.key for step in self.steps), starts)
+        return {*self.shared(), *map(self.episode.memory_id, keys)}
+
     def arranged(self) -> Episode:
         """The episode with its turns under the keys that they are stored under."""
         turns = tuple(replace(step.turn, time=step.time) for step in self.steps)

@@ -168,7 +168,7 @@ async def _end(end: NamedThing, claim: Claim, job: _FactJob, speakers: dict[str,
     if memory_id := await find_exact_name(name, node_type, job.graph):
         return memory_id
     memory_id = person_id(name) if node_type == "Person" else identifier(f"{node_type.lower()}:{name_key(name)}")
-    if await reader.read_fingerprints(job.graph, [memory_id]):
+    if await reader.read_heads(job.graph, [memory_id]):
         return memory_id
     return Remember(
         command_id=job.episode.command_id,

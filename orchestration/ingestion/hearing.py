@@ -24,7 +24,7 @@ from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.command_files import CommandFile
 from orchestration.ingestion.formats.reader import Ingestible, ParsedFiles, Reader
 from orchestration.ingestion.speakers import resolve_speakers
-from orchestration.ingestion.storing import Job, Tally, store
+from orchestration.ingestion.storing import Heads, Job, Tally, store
 from orchestration.ingestion.transcript import (
     StoredSession,
     StoredTurn,
@@ -145,9 +145,9 @@ async def hear(
                     found[place] = one.id
                     if one.status == "stored":
                         stored_before[place] = one
-            transcript, plan = await _plan(episode, job, fewest=fewest, found=found)
+            transcript, plan, known = await _plan(episode, job, fewest=fewest, found=found)
             counted = Tally(persons=tally.persons)
-            await store(plan, job, counted)
+            await store(plan, job, counted, known)
             tried = _judge(plan, counted)
             if attempt == TRIES - 1 or not _stored_by_another(plan, counted):
                 break
@@ -201,29 +201,32 @@ def join_lists(plans: Sequence[Continuation]) -> CommandFile:
 
 async def _plan(
     episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]
-) -> tuple[Transcript, Continuation]:
+) -> tuple[Transcript, Continuation, Heads]:
     """Place the list behind what was kept of the episode, if that is still right, else behind what is stored."""
     kept = job.deps.conversations.take(episode.graph_name, episode.id)
     if isinstance(kept, Transcript) and kept.turns and not found:
         continuation = continue_episode(episode, kept, job.now, fewest=fewest)
-        if await _is_right(kept, continuation, job.deps):
-            return kept, continuation
+        known = await _read_if_right(kept, continuation, job.deps)
+        if known is not None:
+            return kept, continuation, known
     transcript = await load(episode, job.deps, job.now)
-    return transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found)
+    return transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found), {}
 
 
-async def _is_right(transcript: Transcript, continuation: Continuation, deps: Deps) -> bool:
-    """True when the turns before the list are as they were, and none stands in the place of a new one."""
-    graph = deps.graph(continuation.episode.graph_name)
-    if not await deps.graphs.for_reading(graph.name):
-        return False
-    heard = continuation.heard
+async def _read_if_right(transcript: Transcript, continuation: Continuation, deps: Deps) -> Heads | None:
+    """What is stored of the memories of the list; None unless the turns before the list are as they were, and none
+    stands in the place of a new one."""
+    episode, heard = continuation.episode, continuation.heard
+    if not await deps.graphs.for_reading(episode.graph_name):
+        return None
     new = {one.id for one in heard if one.status == "stored" and one.id}
     last = transcript.turns[-1]
-    following = continuation.episode.memory_id(last.order.next().key)
-    met = {one.id for one in heard if one.id} - new
-    versions = await notes.read_versions(graph, [*new, *met, last.id, following])
-    return versions == transcript.versions(met | {last.id})
+    kept = {one.id for one in heard if one.id} - new | {last.id}
+    looked_at = {*new, *kept, episode.memory_id(last.order.next().key)}
+    ids = sorted(looked_at | continuation.memory_ids())
+    heads = await reader.read_heads(deps.graph(episode.graph_name), ids)
+    is_right = {turn: heads[turn].version for turn in looked_at & heads.keys()} == transcript.versions(kept)
+    return {(episode.graph_name, each): heads.get(each) for each in ids} if is_right else None
 
 
 def _keep(transcript: Transcript, continuation: Continuation, job: Job) -> None:

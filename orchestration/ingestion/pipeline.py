@@ -28,11 +28,11 @@ from orchestration.ingestion.storing import (
     Origin,
     Progress,
     Tally,
-    is_stored,
+    find_stored,
     length,
+    read_stored,
     store,
     store_names,
-    stored_fingerprints,
 )
 from schemas.commands import ChangeCommand, Command, Relate, Remember, Writer
 from schemas.errors import Conflict, InvalidRequest
@@ -220,12 +220,12 @@ async def store_as_happened(items: Sequence[Ingestible], job: Job, tally: Tally)
     moment, or when somebody else writes to it meanwhile: what is stored then stays.
     """
     happenings = arrange_in_time(items, job.now)
-    fingerprints = await stored_fingerprints([one.command for one in happenings], job.deps)
+    stored = await read_stored([one.command for one in happenings], job.deps)
     shared: Mapping[int, frozenset[str]] = {id(item): item.shared() for item in items}
     left: list[Happening] = []
     for one in happenings:
         tally.count_command(one.command)
-        if is_stored(one.command, fingerprints, shared[id(one.item)]):
+        if find_stored(one.command, stored, shared[id(one.item)]) is not None:
             tally.counts["duplicates"] += 1
         else:
             left.append(one)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from orchestration import insertion
@@ -28,7 +29,10 @@ from schemas.responses import IngestReport
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
+from substrate.store.reader import RecordHead
 
+type Heads = Mapping[tuple[str, str], RecordHead | None]
+"""The heads of memories by graph and id; None of one that does not exist."""
 type Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is: messages of conversations, commands of anything else."""
 
@@ -199,21 +203,25 @@ def length(item: Ingestible) -> int:
     return sum(len(session.turns) for session in item.sessions) if isinstance(item, Episode) else item.size
 
 
-async def store(item: Ingestible, job: Job, tally: Tally) -> None:
-    """Store the commands of an item. Raises what `ingest` raises."""
+async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = MappingProxyType({})) -> None:
+    """Store the commands of an item. `known`: what was just read of its memories. Raises what `ingest` raises."""
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
     texts = Texts()
     for chunk in chunks(texts.of(_written(item, job), job.deps)):
         deps, now = job.deps, job.now
-        stored = await stored_fingerprints(chunk, deps)
-        fresh, again = [], []
+        stored = await read_stored(chunk, deps, known)
+        fresh, again = list[Command](), list[Remember]()
         for command in chunk:
             tally.count_command(command)
-            if is_stored(command, stored, shared):
-                tally.counts["duplicates"] += 1
-                again += [command] if isinstance(command, Remember) and command.node_type == "Person" else []
-            else:
+            head = find_stored(command, stored, shared)
+            if head is None:
                 fresh.append(command)
+                continue
+            tally.counts["duplicates"] += 1
+            if not isinstance(command, Remember) or command.node_type != "Person":
+                continue
+            if head.valid.start > records.instant(command.valid_at, END_OF_TIME):
+                again.append(command)
         tally.warnings.update(await backdate_persons(again, deps, now))
         receipts = await insertion.apply(fresh, deps, now, whole=item.command_id)
         for command, receipt in zip(fresh, receipts, strict=True):
@@ -275,26 +283,26 @@ async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
         tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
 
 
-type _Stored = Mapping[tuple[str, str], int | None]
-
-
-async def stored_fingerprints(chunk: Sequence[Command], deps: Deps) -> _Stored:
-    """Return the fingerprints of the chunk's memories that exist already, by (graph, id)."""
+async def read_stored(chunk: Sequence[Command], deps: Deps, known: Heads = MappingProxyType({})) -> Heads:
+    """The heads of the chunk's memories, as far as they are not `known`."""
     ids: dict[str, list[str]] = {}
     for command in chunk:
         if isinstance(command, Remember) and command.id is not None:
-            ids.setdefault(graph_name(command.graph_key, command.citizen_id), []).append(command.id)
-    fingerprints: dict[tuple[str, str], int | None] = {}
+            graph = graph_name(command.graph_key, command.citizen_id)
+            if (graph, command.id) not in known:
+                ids.setdefault(graph, []).append(command.id)
+    heads = dict(known)
     for graph, memory_ids in ids.items():
         if await deps.graphs.for_reading(graph):
-            marks = await reader.read_fingerprints(deps.graph(graph), memory_ids)
-            fingerprints.update({(graph, memory_id): mark for memory_id, mark in marks.items()})
-    return fingerprints
+            found = await reader.read_heads(deps.graph(graph), memory_ids)
+            heads.update({(graph, memory_id): head for memory_id, head in found.items()})
+    return heads
 
 
-def is_stored(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
-    """True for a new memory that is stored already: with the same content, or as one of the `shared` ones."""
+def find_stored(command: Command, stored: Heads, shared: frozenset[str]) -> RecordHead | None:
+    """The head of a new memory that is stored already: with the same content, or as one of the `shared` ones."""
     if not isinstance(command, Remember) or command.id is None:
-        return False
-    key = (graph_name(command.graph_key, command.citizen_id), command.id)
-    return key in stored and (command.id in shared or stored[key] == records.fingerprint(command))
+        return None
+    head = stored.get((graph_name(command.graph_key, command.citizen_id), command.id))
+    is_same = head is not None and (command.id in shared or head.fingerprint == records.fingerprint(command))
+    return head if is_same else None

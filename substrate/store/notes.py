@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from schemas.temporal import END_OF_TIME, Instant
+from schemas.temporal import Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
@@ -117,12 +117,6 @@ EPISODE_TURNS: Final = Query(
 """The memories of some episodes, in the order of their internal ids, from one of these on."""
 
 
-TURN_STATES: Final = Query(
-    "turn_states",
-    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, coalesce(n.version, 1), n.expired_at",
-)
-
-
 class EpisodeRow(NamedTuple):
     """A memory of an episode as its latest record has it. `version` counts its records, `fingerprint` is that of
     the command that made the first, `extra` is JSON."""
@@ -151,9 +145,3 @@ async def read_episodes(graph: Graph, episode_ids: Sequence[str]) -> AsyncIterat
             yield EpisodeRow(*columns)
         if len(rows) < ROWS_A_PAGE:
             return
-
-
-async def read_versions(graph: Graph, ids: Sequence[str]) -> dict[str, int]:
-    """The version of each of these turns that is stored; 0 for one that was retracted as a whole."""
-    rows = await graph.read(TURN_STATES, ids=list(ids))
-    return {str(turn): int(version) if expired_at == END_OF_TIME else 0 for turn, version, expired_at in rows}

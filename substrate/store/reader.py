@@ -80,14 +80,10 @@ SITUATION: Final = Query(
     "m.changes_until LIMIT 1",
 )
 EXISTING: Final = Query(
-    "existing", "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint"
-)
-CARRIED: Final = Query(
-    "carried_as_written",
+    "existing",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) "
-    "WHERE n.version = 1 AND n.expired_at = $open RETURN n.id, n.fingerprint, n.valid_at, n.invalid_at",
+    "RETURN n.id, n.fingerprint, coalesce(n.version, 1), n.valid_at, n.invalid_at, n.expired_at",
 )
-"""Memories of which there is one record, open."""
 NAMES_OF: Final = Query(
     "names_of",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) WITH DISTINCT n "
@@ -168,6 +164,15 @@ class RarestLabel(NamedTuple):
     members: int
 
 
+class RecordHead(NamedTuple):
+    """What tells the carried record of a memory from another: the `fingerprint` of the command that made the first
+    one, the `version`, which is 0 of a memory that was retracted as a whole, and when it holds."""
+
+    fingerprint: int | None
+    version: int
+    valid: Period
+
+
 class Since(NamedTuple):
     """Start of the time over which a memory holds. `carried`: of the record that it carries, with this version."""
 
@@ -246,16 +251,12 @@ async def counts(graph: Graph) -> Counts:
     return Counts(*(value or 0 for value in (await graph.read(schema_cypher.COUNTS))[0]))
 
 
-async def read_fingerprints(graph: Graph, ids: Sequence[str]) -> dict[str, int | None]:
-    """Fingerprints of the carried records of those ids that are memories of the graph."""
-    rows = await graph.read(EXISTING, ids=list(ids))
-    return {str(memory_id): fingerprint for memory_id, fingerprint in rows}
-
-
-async def read_as_written(graph: Graph, ids: Sequence[str]) -> dict[str, tuple[int | None, Period]]:
-    """The fingerprint and the valid time of those of the memories that are as they were first written."""
-    rows = await graph.read(CARRIED, ids=list(ids), open=END_OF_TIME)
-    return {str(memory_id): (mark, Period(start, end)) for memory_id, mark, start, end in rows}
+async def read_heads(graph: Graph, ids: Sequence[str]) -> dict[str, RecordHead]:
+    """The heads of those of the ids that are memories of the graph."""
+    return {
+        str(memory_id): RecordHead(mark, version if expired_at == END_OF_TIME else 0, Period(start, end))
+        for memory_id, mark, version, start, end, expired_at in await graph.read(EXISTING, ids=list(ids))
+    }
 
 
 async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:

@@ -177,8 +177,7 @@ async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) ->
     """Store receipts of commands that wrote no record. Returns the stored receipts by command id. A command that
     has a receipt already keeps it."""
     rows = await graph.write(STORE_RECEIPTS, receipts=list(map(dict, receipts)))
-    stored = [StoredReceipt(*row) for row in rows]
-    return {receipt.command_id: receipt for receipt in stored}
+    return {str(row[0]): StoredReceipt(*row) for row in rows}
 
 
 async def tell_receipt(graph: Graph, command_id: str, told: str, ids: Sequence[str]) -> None:

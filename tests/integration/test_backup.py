@@ -127,7 +127,7 @@ async def test_a_backup_under_load_holds_a_prefix_of_what_was_acknowledged(own: 
             held = manifest.graphs[f"citizen_{citizen}"]
             count = held.labels["ConsciousnessNode"]
             wanted = [f"m{n}" for n in range(count + 50)]
-            there = await reader.read_fingerprints(restored.deps.graph(f"citizen_{citizen}"), wanted)
+            there = await reader.read_heads(restored.deps.graph(f"citizen_{citizen}"), wanted)
             assert sorted(there) == sorted(wanted[:count])
 
 

@@ -111,7 +111,7 @@ async def _check_known(citizen_id: str, feedback: Feedback, deps: Deps) -> None:
     for place, pair in enumerate(feedback.not_changed):
         named |= {f"not_changed.{place}.earlier": pair.earlier, f"not_changed.{place}.later": pair.later}
     ids = list(named.values())
-    known = set().union(*await asyncio.gather(*(reader.read_fingerprints(graph, ids) for graph in graphs)))
+    known = set().union(*await asyncio.gather(*(reader.read_heads(graph, ids) for graph in graphs)))
     levels = ", ".join(feedback.graphs)
     faults = [f"{at}: there is no memory {name} in {levels}" for at, name in named.items() if name not in known]
     if faults:

@@ -144,7 +144,7 @@ class Embedder:
                 answers = await self._embed_batch([_encodable(texts[place]) for place in places])
                 vectors.update(zip(places, answers, strict=True))
 
-        lanes = [asyncio.ensure_future(lane()) for _ in range(self._info.threads)]
+        lanes = [asyncio.ensure_future(lane()) for _ in range(min(self._info.threads, len(texts)))]
         try:
             await asyncio.gather(*lanes)
         finally:

@@ -32,8 +32,3 @@ MATCH (n:ConsciousnessNode {id: id})
 RETURN id(n), n.id, n.node_type, n.name, n.description, n.tags, n.buckets, n.aliases, n.valid_at,
     n.invalid_at, n.expired_at, coalesce(n.version, 1), n.source, coalesce(n.episode_id, ''), n.extra,
     n.unset, n.resolution_state;
-
-// turn_states
-UNWIND $ids AS id
-MATCH (n:ConsciousnessNode {id: id})
-RETURN n.id, coalesce(n.version, 1), n.expired_at;

@@ -1,12 +1,6 @@
 // The queries of `substrate.store.reader`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
-// carried_as_written
-UNWIND $ids AS id
-MATCH (n:ConsciousnessNode {id: id})
-WHERE n.version = 1 AND n.expired_at = $open
-RETURN n.id, n.fingerprint, n.valid_at, n.invalid_at;
-
 // clock
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN m.clock
@@ -22,7 +16,7 @@ RETURN nodeCount, coalesce(labels.LearningMoment, 0), sum(size(coalesce(f.not_ch
 // existing
 UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
-RETURN n.id, n.fingerprint;
+RETURN n.id, n.fingerprint, coalesce(n.version, 1), n.valid_at, n.invalid_at, n.expired_at;
 
 // felt_at_ends
 UNWIND $ids AS id
