@@ -33,8 +33,6 @@ SPECIAL: Final = {
     "<|endofprompt|>": 100276,
 }
 
-type Count = Callable[[str], int]
-
 
 def by_characters(text: str) -> int:
     """One token for every four characters, rounded up."""
@@ -46,7 +44,7 @@ def counter_name() -> str:
     return "estimate" if counter() is by_characters else ENCODING
 
 
-def counter() -> Count:
+def counter() -> Callable[[str], int]:
     """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships. Without the
     vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s."""
     return by_characters if _encoding() is None else by_vocabulary
