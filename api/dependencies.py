@@ -1,4 +1,4 @@
-"""Dependencies of handlers: the open runtime, and the moment, read once per request."""
+"""Dependencies of handlers: the open runtime, and the moment, read from the engine once per request."""
 
 from __future__ import annotations
 

@@ -102,7 +102,6 @@ class Connection:
     ) -> None:
         username, password = credentials
         self.timeout_ms = timeout_ms
-        self._same_host = url.startswith("unix:")
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.vectors = GraphVectors()
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
@@ -358,8 +357,6 @@ class Connection:
 
     async def now(self) -> Instant:
         """Return the time of the engine's host: one clock for all processes that share a store."""
-        if self._same_host:
-            return time.clock_gettime_ns(time.CLOCK_REALTIME) // 1000
         seconds, microseconds = await self._run("TIME", ("TIME",))
         return int(seconds) * 1_000_000 + int(microseconds)
 

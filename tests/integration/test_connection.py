@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -37,18 +36,6 @@ async def graph(deps: Deps) -> AsyncIterator[str]:
     await deps.connection.write(name, SEED, parameters({"value": "first"}))
     yield name
     await deps.connection.command("GRAPH.DELETE", name)
-
-
-@pytest.mark.parametrize("same_host", [True, False])
-async def test_the_moment_is_that_of_the_engine(
-    deps: Deps, same_host: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deps.connection, "_same_host", same_host)
-    monkeypatch.setattr(time, "time_ns", lambda: 0)
-    before = await deps.connection.command("TIME")
-    moment = await deps.connection.now()
-    after = await deps.connection.command("TIME")
-    assert before <= divmod(moment, 1_000_000) <= after
 
 
 class Sly(str):
