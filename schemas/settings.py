@@ -17,6 +17,8 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from schemas.store_address import AckMode, parse_address
+
 
 class _Group(BaseSettings):
     model_config = SettingsConfigDict(
@@ -24,7 +26,9 @@ class _Group(BaseSettings):
     )
 
 
-_REDIS: Final = ("redis", "rediss", "unix")
+_REDIS: Final = (
+    "redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster",
+)  # fmt: skip
 NAMES_OF_URL: Final = " (it is set by SUBSTRATE_URL, FALKORDB_URL or FALKORDB_URI)"
 
 
@@ -32,8 +36,12 @@ def _check_address(text: str, schemes: Sequence[str], names: str = "") -> str:
     """The address. Raises ValueError, without the address in the message: it may hold a password."""
     try:
         parts = urlsplit(text)
-        target = parts.path.strip("/") if parts.scheme == "unix" else parts.hostname
-        usable = parts.scheme in schemes and bool(target) and parts.port != 0
+        usable = parts.scheme in schemes
+        if usable and "+" in parts.scheme:
+            parse_address(text)
+        else:
+            target = parts.path.strip("/") if parts.scheme == "unix" else parts.hostname
+            usable = usable and bool(target) and parts.port != 0
     except ValueError:
         usable = False
     if not usable:
@@ -64,7 +72,8 @@ class StoreSettings(_Group):
         Field(
             default=None,
             validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
-            description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
+            description="redis:// or unix:// address of a FalkorDB server; redis+sentinel://HOST,HOST/NAME of one "
+            "behind Sentinels; redis+cluster://HOST,HOST of a cluster. The embedded engine is then not used.",
         )
     )
     falkordb_host: str | None = Field(
@@ -88,6 +97,11 @@ class StoreSettings(_Group):
         default=None,
         validation_alias=AliasChoices("FALKORDB_PASSWORD"),
         description="The password for the server.",
+    )
+    ack: AckMode = Field(
+        default="auto",
+        description="Who has a write when it is acknowledged: the `primary`, or a `replica` as well, in memory or "
+        "(`replica-disk`) on disk; `auto`: a replica as well behind Sentinels and in a cluster.",
     )
     mirror: Path | None = Field(
         default=None,

@@ -171,6 +171,7 @@ async def _finish_erasures(
     directory = None if engine is None else engine.directory
     try:
         finished = 0
+        await erasure.take_former_notes(connection)
         if await erasure.read_notes(connection):
             # All that writes comes with it: most commands open a store in which nothing was interrupted.
             from orchestration.writing.erasure import ErasedStore, finish_broken_off  # noqa: PLC0415
@@ -256,7 +257,10 @@ def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
         return connection
     password = store.password.get_secret_value() if store.password else None
     return Connection(
-        store.server_url() or "", timeout_ms=QUERY_TIMEOUT_MS, credentials=(store.username, password)
+        store.server_url() or "",
+        timeout_ms=QUERY_TIMEOUT_MS,
+        credentials=(store.username, password),
+        acknowledge=store.ack,
     )
 
 

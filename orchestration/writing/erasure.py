@@ -115,7 +115,10 @@ async def erase(
         if is_done:
             return report
         new = _notes((*also, *beside), mark.at, deps)
-        new |= {erasure.mark_name(target.graph, command_id): _note(target, mark.at, deps)}
+        note = _note(target, mark.at, deps)
+        if not note.graph:
+            note = note._replace(made=await erasure.read_made(Graph(connection, target.graph)))
+        new |= {erasure.mark_name(target.graph, command_id): note}
         opened = await _reopen([target, *also], deps, now) if key is Level.N1 and exists else []
         await erasure.begin(connection, new)
         removed, rewritten = await _carry_out(notes | new, ErasedStore(connection, directory, deps.features, deps))
@@ -288,7 +291,7 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept:
     removed: Counter[str] = Counter()
     try:
         if kind in ("citizen", "collective"):
-            delete = partial(erasure.delete_noted_graph, graph, notes)
+            delete = partial(erasure.delete_noted_graph, graph, notes.values())
             removed += await erasure.erase_graph(graph, delete, kept)
         else:
             await erasure.existing_ids(graph, ids)  # raises GraphMissing; a write would make the graph anew

@@ -16,9 +16,10 @@ from typing import Final
 from redis import exceptions as redis_errors
 
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
+from substrate.connection.topology import MOVING, Unconfirmed
 
 _BUSY: Final = ("Max pending queries", "No connection available", "Background append only file rewriting already")
-_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY")
+_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF")
 
 
 class GraphMissing(Unavailable):
@@ -34,6 +35,15 @@ class EngineBusy(Unavailable):
     """The engine starts, or has too many queries waiting; it did nothing with this one."""
 
 
+class Moving(EngineBusy):
+    """No server holds the graph now, or another one than a moment ago; nothing was done."""
+
+
+class NotConfirmed(ConnectionLost):
+    """The primary carried the write out, and too few replicas said in time that they have it: a failover may keep
+    it or lose it."""
+
+
 class WritesPaused(Unavailable):
     """The write came while a backup paused all writes; nothing of it was applied."""
 
@@ -41,8 +51,8 @@ class WritesPaused(Unavailable):
 def translate_error(error: Exception, query: str) -> SubstrateError:
     """Return our error for an error of the driver; `query` is the name of the query or command."""
     text = str(error)
-    if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
-        return EngineBusy("the engine is loading its data", remedy="Try again in a moment.")
+    if isinstance(error, (Unconfirmed, *MOVING)) or text.startswith(("LOADING", "READONLY")):
+        return _translate_move(error, text)
     if text.startswith((*_BUSY, *_REFUSES_WORK)):
         kind = EngineBusy if text.startswith(_BUSY) else Unavailable
         return kind(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
@@ -59,6 +69,17 @@ def translate_error(error: Exception, query: str) -> SubstrateError:
     if "constraint violation" in text:
         return Conflict("a record with this id exists already")
     return Fault(f"the engine refused the query {query}: {text[:300]}")
+
+
+def _translate_move(error: Exception, text: str) -> SubstrateError:
+    if isinstance(error, Unconfirmed):
+        return NotConfirmed(
+            f"a write is not confirmed: {text}",
+            remedy="Send the same command again: its receipt says whether it was stored.",
+        )
+    loading = isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING")
+    told = "loading its data" if loading else f"not where it was: {text[:200]}"
+    return Moving(f"the engine is {told}", remedy="Try again in a moment.")
 
 
 LOAD_PATIENCE_S: Final = 600.0
@@ -90,15 +111,19 @@ def patient(seconds: float) -> Iterator[None]:
         _PATIENCE_S.reset(token)
 
 
-async def patiently[Answer](send: Callable[[], Awaitable[Answer]], errors: Errors) -> Answer:
-    """Return what `send` returns; while it raises one of these errors, call it again until patience ends."""
-    give_up = time.monotonic() + patience_s()
+async def patiently[Answer](
+    send: Callable[[], Awaitable[Answer]], errors: Errors, moving_s: float = 0.0
+) -> Answer:
+    """Return what `send` returns; while it raises one of these errors, call it again until patience ends.
+    `moving_s`: how long a request waits as well where no server holds its graph, or did not answer."""
+    begun = time.monotonic()
     pause = FIRST_PAUSE_S
     while True:
         try:
             return await send()
-        except errors:
-            if time.monotonic() + pause > give_up:
+        except errors as error:
+            most = max(patience_s(), moving_s if isinstance(error, (Moving, ConnectionLost)) else 0.0)
+            if time.monotonic() + pause > begun + most:
                 raise
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_S)

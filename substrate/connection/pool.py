@@ -26,18 +26,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import hiredis
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.asyncio.lock import Lock
 
 from schemas.errors import Fault, Unavailable
+from schemas.store_address import AckMode
 from schemas.temporal import Instant
+from substrate.connection.addresses import WRITES_AT_ONCE, Wiring, open_servers
 from substrate.connection.errors import (
     NO_ANSWER,
     NOT_DONE,
     ConnectionLost,
     GraphMissing,
+    Moving,
     WritesPaused,
     patiently,
     translate_error,
@@ -45,20 +47,20 @@ from substrate.connection.errors import (
 from substrate.connection.graph_columns import ColumnsCache
 from substrate.connection.graph_vectors import GraphVectors
 from substrate.connection.kept import KeptAnswers, KeptReads, RecordCache
+from substrate.connection.lines import Command
 from substrate.connection.parameters import typed_row
+from substrate.connection.topology import Server, key_of, mark_of
 from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
 
 type Row = Sequence[Any]
 
-MAX_CONNECTIONS = 32
 READS_AT_ONCE: Final = 8
 """Fewer than the threads of the engine, more than the queries of one question. So a query starts as soon as it is
 sent, and its deadline does not run while it waits for its turn."""
 CORES: Final = min(READS_AT_ONCE - 1, os.cpu_count() or 1)
 """This many queries and one more run at full speed; with more at once all of them slow down."""
-WRITES_AT_ONCE, WRITES_SHARED = 6, 2
-"""The engine applies one write at a time; the others are parsed and planned meanwhile."""
+WRITES_SHARED: Final = 2
 QUESTIONS_AT_ONCE, QUESTIONS_SHARED = 16, 2
 """Questions that are being answered: the work of this process, on one core."""
 QUICK_S, QUICK_WRITE_S = 0.05, 0.005
@@ -75,6 +77,10 @@ _ADDING: Final = frozenset(
     ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD")
 )
 """Commands that add to what the engine stores."""
+_CHANGING: Final = _ADDING | {"HDEL", "DEL", "EXPIRE", "INCRBY", "GRAPH.DELETE"}
+_ON_GRAPHS: Final = ("GRAPH.RO_QUERY", "GRAPH.QUERY", "GRAPH.SLOWLOG", "GRAPH.DELETE")
+_CHANGED: Final = re.compile("(Nodes|Relationships|Properties|Labels|Indices) ")
+"""A line of the statistics of a query that says what it changed."""
 _UNUSABLE: Final = re.compile("WRONGTYPE|mismatch")
 """What the engine says of a key of another kind than a vector set, or a set of another dimension or making."""
 
@@ -98,9 +104,13 @@ class Connection:
     """
 
     def __init__(
-        self, url: str, *, timeout_ms: int, credentials: tuple[str | None, str | None] = (None, None)
+        self,
+        url: str,
+        *,
+        timeout_ms: int,
+        credentials: tuple[str | None, str | None] = (None, None),
+        acknowledge: AckMode = "auto",
     ) -> None:
-        username, password = credentials
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.vectors = GraphVectors()
@@ -119,33 +129,19 @@ class Connection:
         self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, active, rest_beyond_s=QUICK_WRITE_S)
         self.pauses = Pauses()
         self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, active, rest_beyond_s=QUICK_S)
-        shared: dict[str, Any] = {
-            "username": username,
-            "password": password,
-            "timeout": 5,
-            "socket_timeout": max(5.0, 4 * timeout_ms / 1000),
-            "socket_connect_timeout": 5,
-            "decode_responses": True,
-            "retry": None,
-            "protocol": 2,
-            "redis_connect_func": self._on_connect,
-        }
-        self._engine: str | None = None
-        self._client, self._writing = (
-            redis.Redis(
-                connection_pool=redis.BlockingConnectionPool.from_url(url, max_connections=most, **shared),
-                retry=None,
-            )
-            for most in (MAX_CONNECTIONS, WRITES_AT_ONCE)
-        )
-        self._lines = Lines(self._client, MAX_CONNECTIONS, shared["socket_timeout"])
-        self._writing_lines = Lines(self._writing, WRITES_AT_ONCE, shared["socket_timeout"])
+        self._engines: dict[str, str | None] = {}
+        answer_s = max(5.0, 4 * timeout_ms / 1000)
+        self.servers = open_servers(url, Wiring(credentials, answer_s, self._on_connect, self._moved), acknowledge)
+        self._lines, self._writing_lines = self.servers.lines, self.servers.writing_lines
+        self._moving_s = self.servers.moving_s
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
         """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns. Raises
         GraphMissing, StoreTimeout, Unavailable or Fault."""
         words = self.reading(graph, query, header, timeout_ms)
-        reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
+        reply = await patiently(
+            lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER, self._moving_s
+        )
         return reply[1] if len(reply) > 1 else []
 
     def reading(self, graph: str, query: Query, header: str = "", timeout_ms: int | None = None) -> Command:
@@ -158,7 +154,7 @@ class Connection:
         """Send commands that read, in one turn and one round trip; returns their replies. `name` is what they are
         called. An error stands in the place of the reply of a command that failed."""
         work = partial(self._run, name, commands, self._lines.send_together)
-        replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER)
+        replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self._moving_s)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
                 replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
@@ -168,7 +164,9 @@ class Connection:
         """Like `read`, but each value has its stored type."""
         text = header + query.for_generation(self.vectors.of(graph).generation)
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
-        reply = await patiently(lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER)
+        reply = await patiently(
+            lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER, self._moving_s
+        )
         return list(map(typed_row, reply[1] if len(reply) > 1 else []))
 
     @asynccontextmanager
@@ -176,7 +174,8 @@ class Connection:
         """Watch graphs and other keys; yields a function to call once. It takes Redis commands. If no key was
         written to since the watch began, it runs them in one transaction and returns True; else it runs nothing
         and returns False."""
-        watch = self._client.pipeline()
+        client = await self._on_servers("WATCH", lambda: self.servers.client(str(keys[0])))
+        watch = client.pipeline()
 
         async def send(*commands: Command) -> bool:
             watch.multi()
@@ -189,7 +188,10 @@ class Connection:
             return True
 
         async def unchanged(*commands: Command) -> bool:
-            return bool(await self._run("EXEC", commands or (("PING",),), send))
+            done = bool(await self._run("EXEC", commands or (("PING",),), send))
+            if done and commands:
+                await self.confirm(str(keys[0]))
+            return done
 
         try:
             await self._run("WATCH", keys, watch.watch)
@@ -217,7 +219,9 @@ class Connection:
             work = partial(self._write_when_allowed, query.name, (*first, words), send)
         else:
             work = partial(self._write_when_allowed, query.name, words)
-        reply = await patiently(lambda: self.writes.run(work), NOT_DONE)
+        reply = await patiently(lambda: self.writes.run(work), NOT_DONE, self._moving_s)
+        if self.servers.confirms and not any(_CHANGED.match(line) for line in reply[-1]):
+            await self.confirm(graph)
         self.wrote(graph)
         if refused:
             # They are kept in place of a set that cannot hold them; the next opening fills the rest.
@@ -230,7 +234,9 @@ class Connection:
 
     async def search_vectors(self, *words: str | int | bytes) -> Any:
         """Run a command that reads vector sets, in its turn, and return its reply. Raises as `read` does."""
-        return await patiently(lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER)
+        return await patiently(
+            lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER, self._moving_s
+        )
 
     async def change_vectors(self, *commands: Command) -> list[Any]:
         """Run commands that change vector sets, in one turn; returns their replies once all are on disk. They are
@@ -247,7 +253,7 @@ class Connection:
             return []
         name = str(commands[0][0])
         in_turn = partial(self.writes.run, partial(self._write_when_allowed, name, commands, send))
-        replies: list[Any] = await patiently(in_turn, NOT_DONE)
+        replies: list[Any] = await patiently(in_turn, NOT_DONE, self._moving_s)
         return replies
 
     async def _write_when_allowed(
@@ -263,20 +269,51 @@ class Connection:
                     raise
                 await asyncio.sleep(PAUSE_POLL_S)
 
+    async def confirm(self, key: str) -> None:
+        """Return when the replicas have all that was written in the slot of a key; at once where none are asked.
+        What is found written may be of a write that was not confirmed. Raises NotConfirmed, or as `write`."""
+        if self.servers.confirms:
+            await self._in_time("SET", mark_of(key), self._writing_lines.send)
+
     async def command(self, *words: str | int | bytes) -> Any:
         """Send any other Redis command and return its reply. Raises as `read` does."""
-        return await self._run(str(words[0]), words)
+        lines = self._writing_lines if words[0] in _CHANGING and self.servers.confirms else self._lines
+        return await self._in_time(str(words[0]), words, lines.send)
+
+    async def everywhere(self, *words: str | int | bytes, replicas: bool = False) -> list[Any]:
+        """The replies of all primaries to a command that names no key, with their replicas if asked for. Raises as
+        `read` does."""
+        servers = await self.all_servers(replicas=replicas)
+        return [await self.command_at(server, *words) for server in servers]
+
+    async def all_servers(self, *, replicas: bool = False) -> list[Server]:
+        """All primaries, with their replicas if asked for. Raises Moving while that is not known."""
+        return list(await self._on_servers("CLUSTER", lambda: self.servers.all(replicas=replicas)))
+
+    async def command_at(self, server: Server, *words: str | int | bytes) -> Any:
+        """The reply of this server to a command. Raises as `read` does."""
+        return await self._run(str(words[0]), words, server.lines.send)
+
+    async def graph_names(self) -> list[str]:
+        """The names of all graphs, of all servers. Raises as `read` does."""
+        return [name for names in await self.everywhere("GRAPH.LIST") for name in names]
+
+    async def _in_time(self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]]) -> Any:
+        """Run a command, again while nobody holds its key."""
+        return await patiently(lambda: self._run(name, words, send), (Moving,), self._moving_s)
 
     async def transaction(self, *commands: Command) -> None:
         """Run Redis commands, none of them on a graph, in one transaction. Raises as `read` does."""
 
         async def send(*commands: Command) -> None:
-            async with self._client.pipeline(transaction=True) as pipeline:
+            client = await self.servers.client(key_of(commands[0]))
+            async with client.pipeline(transaction=True) as pipeline:
                 for words in commands:
                     pipeline.execute_command(*words)
                 await pipeline.execute()
 
-        await self._run("EXEC", commands, send)
+        await self._in_time("EXEC", commands, send)
+        await self.confirm(key_of(commands[0]))
 
     @asynccontextmanager
     async def lock(self, name: str, *, wait_s: float, refusal: str) -> AsyncIterator[None]:
@@ -284,8 +321,9 @@ class Connection:
         held, and expires eight seconds after its holder died. Raises Unavailable with the text `refusal` when it
         is not free within `wait_s` seconds."""
         self.room()
-        lock = Lock(self._client, name, timeout=LOCK_EXPIRES_S, sleep=LOCK_POLL_S, thread_local=False)
-        if not await self._on_lock("SET", lambda: lock.acquire(blocking_timeout=wait_s)):
+        client = await self._on_servers("SET", lambda: self.servers.client(name))
+        lock = Lock(client, name, timeout=LOCK_EXPIRES_S, sleep=LOCK_POLL_S, thread_local=False)
+        if not await self._on_servers("SET", lambda: lock.acquire(blocking_timeout=wait_s)):
             raise Unavailable(refusal, remedy="Try again in a moment.")
         extending = asyncio.create_task(_keep_extending(lock))
         try:
@@ -294,9 +332,9 @@ class Connection:
             extending.cancel()
             await asyncio.wait([extending])
             with suppress(redis_errors.LockNotOwnedError):  # it expired: there is nothing to release
-                await self._on_lock("EVALSHA", lock.release)
+                await self._on_servers("EVALSHA", lock.release)
 
-    async def _on_lock(self, name: str, send: Callable[[], Awaitable[Any]]) -> Any:
+    async def _on_servers(self, name: str, send: Callable[[], Awaitable[Any]]) -> Any:
         try:
             return await send()
         except redis_errors.LockError:
@@ -313,7 +351,7 @@ class Connection:
             with self.around(name):
                 return await (send or self._lines.send)(*words)
         except (redis_errors.RedisError, OSError) as error:
-            graph = str(words[1]) if send is None and len(words) > 1 else None
+            graph = str(words[1]) if words[0] in _ON_GRAPHS else None
             raise await self._translate(error, name, graph) from error
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
@@ -338,9 +376,15 @@ class Connection:
         except redis_errors.ResponseError:  # the user may not ask
             told = None
         engine = None if told is None else told[1]
-        if engine != self._engine:
+        place = f"{getattr(connection, 'host', '')}:{getattr(connection, 'port', '')}"
+        if engine != self._engines.get(place):
             self.forget_kept()
-        self._engine = engine
+        self._engines[place] = engine
+
+    def _moved(self) -> None:
+        """Another server holds what one held before: it may have lost the last writes of the one before."""
+        self.forget_kept()
+        self.missing(None)
 
     def keep_at_most(self, megabytes: int) -> None:
         """Keep so much: two fifths columns, three tenths records, a fifth answers, a tenth other reads."""
@@ -357,7 +401,8 @@ class Connection:
 
     async def now(self) -> Instant:
         """Return the time of the engine's host: one clock for all processes that share a store."""
-        seconds, microseconds = await self._run("TIME", ("TIME",))
+        asked = partial(self._run, "TIME", ("TIME",))
+        seconds, microseconds = await patiently(asked, (Moving, ConnectionLost), self._moving_s)
         return int(seconds) * 1_000_000 + int(microseconds)
 
     async def memory_bytes(self) -> int:
@@ -375,11 +420,7 @@ class Connection:
         return (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:
-        for lines in (self._lines, self._writing_lines):
-            await asyncio.shield(lines.close())
-        for client in (self._client, self._writing):
-            await asyncio.shield(client.aclose())
-            await client.connection_pool.disconnect()
+        await asyncio.shield(self.servers.close())
 
 
 async def _keep_extending(lock: Lock) -> None:
@@ -388,96 +429,6 @@ async def _keep_extending(lock: Lock) -> None:
         while True:
             await asyncio.sleep(LOCK_EXTENDED_EVERY_S)
             await lock.reacquire()
-
-
-type Command = Sequence[str | int | bytes]
-
-WAIT_S: Final = 5.0
-"""How long a command waits for a free connection."""
-
-
-class Lines:
-    """At most `most` connections of their own to the server of a client; an answer may take `answer_s` seconds."""
-
-    def __init__(self, client: redis.Redis, most: int, answer_s: float) -> None:
-        self._pool = client.connection_pool
-        self._read_as = client.response_callbacks
-        self._answer_s = answer_s
-        self._free_places = asyncio.Semaphore(most)
-        self._free: list[Any] = []
-        self._all: list[Any] = []
-
-    async def send(self, *words: str | int | bytes) -> Any:
-        """The reply to a command. Raises as the library does: RedisError, OSError."""
-        [reply] = await self.send_together(words)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    async def send_together(self, *commands: Command) -> list[Any]:
-        """The replies to commands that are sent at once; an error of the server stands in the place of a reply.
-        The answer to all may take as long as that to one. Raises RedisError or OSError when no answer came. What
-        was cancelled, or came too late, costs the connection: its reply would be taken for the next one's."""
-        if self._free_places.locked():
-            await self._wait()
-        else:
-            await self._free_places.acquire()
-        line = self._free.pop() if self._free else self._new()
-        try:
-            async with asyncio.timeout(self._answer_s):
-                if not line.is_connected:
-                    await line.connect()
-                elif await _is_spent(line):
-                    await line.disconnect()
-                    await line.connect()
-                await line.send_packed_command(list(map(_pack, commands)), check_health=False)
-                replies: list[Any] = []
-                for _ in commands:
-                    try:
-                        replies.append(await line.read_response())
-                    except redis_errors.ResponseError as error:
-                        replies.append(error)
-        finally:
-            self._free.append(line)
-            self._free_places.release()
-        return [self._read(words[0], reply) for words, reply in zip(commands, replies, strict=True)]
-
-    def _read(self, name: Any, reply: Any) -> Any:
-        read = self._read_as.get(name)
-        return reply if read is None or isinstance(reply, Exception) else read(reply)
-
-    async def _wait(self) -> None:
-        try:
-            async with asyncio.timeout(WAIT_S):
-                await self._free_places.acquire()
-        except TimeoutError as error:
-            raise redis_errors.ConnectionError("No connection available.") from error
-
-    def _new(self) -> Any:
-        line = self._pool.make_connection()
-        line.socket_timeout = None  # one timer is for all that a command waits for
-        self._all.append(line)
-        return line
-
-    async def close(self) -> None:
-        """Close all connections; a later command opens one again."""
-        for line in self._all:
-            await line.disconnect()
-
-
-def _pack(words: Command) -> bytes:
-    """The bytes of a command; its name may have several words."""
-    name, *others = words
-    packed: bytes = hiredis.pack_command((*str(name).split(), *others))  # type: ignore[arg-type]
-    return packed
-
-
-async def _is_spent(line: Any) -> bool:
-    """True for a connection that the server closed, or on which something came that nobody asked for."""
-    try:
-        return bool(await line.can_read())
-    except (redis_errors.RedisError, OSError):
-        return True
 
 
 async def server_versions(socket: Path) -> dict[str, str]:

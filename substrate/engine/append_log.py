@@ -13,6 +13,7 @@ from typing import Any, Final
 from schemas.errors import Unavailable
 from substrate.connection.errors import EngineBusy, GraphMissing
 from substrate.connection.pool import Connection
+from substrate.connection.topology import Server
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.indexes import wait_for_pending_work
 from substrate.likeness.elements import set_names
@@ -52,18 +53,18 @@ async def rewrite(connection: Connection) -> bool:
     if deletions is not None:
         # The engine's checks of a deleted graph must reach the log before it is rewritten.
         await wait_for_pending_work(connection)
-    rewritten = await _rewrite_once(connection)
+    rewritten = [await _rewrite_once(connection, each) for each in await connection.all_servers(replicas=True)]
     if deletions is not None and await connection.command("GET", DELETIONS) == deletions:
         await connection.command("DEL", DELETIONS)
-    return rewritten
+    return all(rewritten)
 
 
-async def _rewrite_once(connection: Connection) -> bool:
-    if not (await read_persistence(connection))["aof_enabled"]:
+async def _rewrite_once(connection: Connection, server: Server) -> bool:
+    if not (await read_persistence(connection, server))["aof_enabled"]:
         return False
     give_up = time.monotonic() + LIMIT_S
-    rewrites_before = await _begin_rewrite(connection, give_up)
-    while (persistence := await wait_until_idle(connection, give_up))["aof_rewrites"] == rewrites_before:
+    rewrites_before = await _begin_rewrite(connection, server, give_up)
+    while (persistence := await wait_until_idle(connection, give_up, server))["aof_rewrites"] == rewrites_before:
         if persistence["aof_last_bgrewrite_status"] != "ok":
             break
         await _pause(give_up)
@@ -72,37 +73,40 @@ async def _rewrite_once(connection: Connection) -> bool:
             "the engine could not rewrite its log",
             remedy="Free some space on its disk and send the command again.",
         )
-    config = await connection.command("CONFIG GET", "dir", "appenddirname", "appendfilename")
+    config = await connection.command_at(server, "CONFIG GET", "dir", "appenddirname", "appendfilename")
     log = Path(config["dir"], config["appenddirname"])
     while await asyncio.to_thread(_has_old_files, log, f"{config['appendfilename']}.manifest"):
         await _pause(give_up)
     return True
 
 
-async def _begin_rewrite(connection: Connection, give_up: float) -> int:
+async def _begin_rewrite(connection: Connection, server: Server, give_up: float) -> int:
     """Begin a rewrite; return how many there were before it."""
     while True:
         # A rewrite under way may still contain data that was deleted since it began: wait for it, start another.
-        before: int = (await wait_until_idle(connection, give_up))["aof_rewrites"]
+        before: int = (await wait_until_idle(connection, give_up, server))["aof_rewrites"]
         try:
-            await connection.command("BGREWRITEAOF")
+            await connection.command_at(server, "BGREWRITEAOF")
         except EngineBusy:  # somebody else began one in between
             await _pause(give_up)
         else:
             return before
 
 
-async def read_persistence(connection: Connection) -> dict[str, Any]:
-    """The fields of `INFO persistence`."""
-    fields: dict[str, Any] = await connection.command("INFO", "persistence")
+async def read_persistence(connection: Connection, server: Server | None = None) -> dict[str, Any]:
+    """The fields of `INFO persistence` of a server; None for the only one."""
+    words = "INFO", "persistence"
+    fields: dict[str, Any] = await (
+        connection.command(*words) if server is None else connection.command_at(server, *words)
+    )
     return fields
 
 
-async def wait_until_idle(connection: Connection, give_up: float) -> dict[str, Any]:
+async def wait_until_idle(connection: Connection, give_up: float, server: Server | None = None) -> dict[str, Any]:
     """Wait until the engine writes neither log nor snapshot in the background; return its `INFO persistence`.
     Raises Unavailable when `time.monotonic()` passes `give_up`."""
     while True:
-        persistence = await read_persistence(connection)
+        persistence = await read_persistence(connection, server)
         if not any(persistence[name] for name in _BACKGROUND_WORK):
             return persistence
         await _pause(give_up)

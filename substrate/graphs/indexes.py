@@ -36,14 +36,18 @@ async def wait_for_pending_work(connection: Connection) -> None:
     does this work in order: once an index created now is operational, everything before it is finished. Raises
     Unavailable as `wait_operational` does.
     """
-    for name in await connection.command("GRAPH.LIST"):
+    for name in await connection.graph_names():
         idle = await connection.command("OBJECT", "IDLETIME", name) if name.startswith(PROBE_PREFIX) else None
         if idle is not None and idle > _STALE_AFTER_S:
             await connection.command("GRAPH.DELETE", name)  # its process was killed
-    probe = Graph(connection, f"{PROBE_PREFIX}{uuid4().hex}")
-    await create_index(probe, cypher.REST_INDEX)
-    await wait_operational(probe)
-    await connection.command("GRAPH.DELETE", probe.name)
+    for server in await connection.all_servers():
+        name = f"{PROBE_PREFIX}{uuid4().hex}"
+        while not await connection.servers.holds(server, name):
+            name = f"{PROBE_PREFIX}{uuid4().hex}"
+        probe = Graph(connection, name)
+        await create_index(probe, cypher.REST_INDEX)
+        await wait_operational(probe)
+        await connection.command("GRAPH.DELETE", probe.name)
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def note_adapter(connection: Connection, name: str, stamp: Stamp) -> None:
 
 async def existing_graphs(connection: Connection) -> list[str]:
     """Return the sorted names of all graphs that are named as Substrate names its graphs."""
-    names: Sequence[str] = await connection.command("GRAPH.LIST")
+    names = await connection.graph_names()
     ecosystem = graph_name(Level.N3, None)
     return sorted(name for name in names if name == ecosystem or name.startswith(_PREFIXES))
 

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import Fault
+from substrate.connection.lines import Command
 from substrate.connection.parameters import parameters
-from substrate.connection.pool import Command, Connection
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.likeness import elements, vector_sets
 from substrate.likeness.elements import Near, Role, Search, Vector, join_name

@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import Fault
-from substrate.connection.pool import Command, Connection
+from substrate.connection.lines import Command
+from substrate.connection.pool import Connection
 from substrate.likeness.elements import (
     AFTER_SEPARATOR,
     GENERATIONS,

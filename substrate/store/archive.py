@@ -248,7 +248,7 @@ def draft_name(name: str) -> str:
 
 async def draft_names(graph: Graph) -> list[str]:
     """Return the names of the drafts of a graph: of imports that run, and of imports that were killed."""
-    names: Sequence[str] = await graph.connection.command("GRAPH.LIST")
+    names = await graph.connection.graph_names()
     return [name for name in names if name.startswith(f"{{{graph.name}}}import-")]
 
 

@@ -20,9 +20,10 @@ from typing import Final, Literal, NamedTuple
 
 import orjson
 
-from schemas.temporal import END_OF_TIME
+from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Command, Connection
+from substrate.connection.lines import Command
+from substrate.connection.pool import Connection
 from substrate.cypher.fragments import ALONE, SHIFT, each_alone, tells
 from substrate.cypher.query import Query
 from substrate.engine.append_log import DELETIONS, delete_graph
@@ -412,15 +413,16 @@ async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]], kept:
 async def forget_queries(graph: Graph) -> None:
     """Remove what the engine stores of past queries: its telemetry and its lists of slow queries."""
     await graph.connection.command("DEL", f"telemetry{{{graph.name}}}")
-    await graph.connection.command("SLOWLOG", "RESET")
+    await graph.connection.everywhere("SLOWLOG", "RESET", replicas=True)
     try:
         await graph.connection.command("GRAPH.SLOWLOG", graph.name, "RESET")
     except GraphMissing:
         return
 
 
-UNFINISHED: Final = "substrate:erasures:unfinished"
-"""A Redis hash: name of the mark -> note."""
+UNFINISHED: Final = f"{{{MARKS}}}:unfinished"
+"""A Redis hash: name of the mark -> note. The braces put it into the slot of the marks, for one transaction."""
+_FORMER_UNFINISHED: Final = "substrate:erasures:unfinished"
 LOCK_POLL_S: Final = 0.02
 
 type Kind = Literal["memory", "episode", "citizen", "collective"]
@@ -442,7 +444,8 @@ class ErasureNote(NamedTuple):
     """An erasure that began `at`. `target` is None once it is removed from the graph; files may still hold it.
 
     `graph`: that of a memory or an episode, empty for a whole graph. `mirror`: the directory in which the process
-    that began it keeps mirrors; empty where a former version did not tell.
+    that began it keeps mirrors; empty where a former version did not tell. `made`: when a whole graph that goes
+    was made, None where it has no stamp, 0 where a former version did not tell.
     """
 
     at: int
@@ -450,11 +453,18 @@ class ErasureNote(NamedTuple):
     target: ErasureTarget | None
     graph: str = ""
     mirror: str | None = None
+    made: Instant | None = None
 
     @property
     def left_in(self) -> str | None:
         """The graph of which copies may be left; None for one that is gone and whose name is known no more."""
         return self.target.graph if self.target else self.graph or None
+
+
+async def take_former_notes(connection: Connection) -> None:
+    """Give the notes of a former version, which stood under another key, the key of today."""
+    if await connection.command("EXISTS", _FORMER_UNFINISHED):
+        await connection.transaction(("RENAMENX", _FORMER_UNFINISHED, UNFINISHED))
 
 
 async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
@@ -464,7 +474,7 @@ async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
 
 
 def parse_note(text: str) -> ErasureNote:
-    fields = {"mirror": "", **orjson.loads(text)}
+    fields = {"mirror": "", "made": 0, **orjson.loads(text)}
     target = fields.pop("target")
     return ErasureNote(target=None if target is None else ErasureTarget(*target), **fields)
 
@@ -489,28 +499,33 @@ async def begin(connection: Connection, notes: Mapping[str, ErasureNote]) -> Non
 
 async def note_all_removed(connection: Connection, notes: Mapping[str, ErasureNote]) -> None:
     """Delete the targets from the notes, once everything is removed."""
-    await connection.transaction(*_without_targets(notes))
+    await connection.transaction(
+        *(("HSET", UNFINISHED, name, format_note(note._replace(target=None))) for name, note in notes.items())
+    )
 
 
-def _without_targets(notes: Mapping[str, ErasureNote]) -> list[Command]:
-    return [("HSET", UNFINISHED, name, format_note(note._replace(target=None))) for name, note in notes.items()]
-
-
-async def delete_noted_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
-    """Delete a graph, and the targets of its notes in the same transaction. So a process that finishes the erasure
-    later never deletes a newer graph of the same name."""
+async def delete_noted_graph(graph: Graph, notes: Iterable[ErasureNote]) -> None:
+    """Delete a graph, unless it is a newer one of this name than the notes tell of: another process may have
+    finished the erasure."""
     await graph.connection.command("INCR", DELETIONS)
+    noted = {note.made for note in notes if note.target is not None}
     while True:
-        async with graph.connection.watched([UNFINISHED]) as unchanged:
-            now = await read_notes(graph.connection)
-            left = {name: note for name, note in notes.items() if name in now and now[name].target is not None}
-            if not left:
+        async with graph.connection.watched([graph.name]) as unchanged:
+            if not noted & {0, await read_made(graph)}:
                 return
             with suppress(GraphMissing):
-                sets = ("DEL", *set_names(graph.name))
-                if not await unchanged(sets, ("GRAPH.DELETE", graph.name), *_without_targets(left)):
+                if not await unchanged(("DEL", *set_names(graph.name)), ("GRAPH.DELETE", graph.name)):
                     continue
             return
+
+
+_MADE: Final = Query("made", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN m.created_at")
+
+
+async def read_made(graph: Graph) -> Instant | None:
+    """When a graph was made; None where it does not exist, or its first write was broken off."""
+    rows = await graph.read_existing(_MADE)
+    return int(rows[0][0]) if rows else None
 
 
 async def finish(connection: Connection, name: str, note: ErasureNote, *, log_rewritten: bool, late: bool) -> None:

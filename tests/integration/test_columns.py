@@ -381,7 +381,7 @@ async def test_nothing_is_held_of_another_start_of_the_engine(holding: Deps, fre
     await boat(holding, fresh_citizen)
     await ask(holding, fresh_citizen, BLUE, LATE)
     assert held_by(holding, fresh_citizen) is not None
-    holding.connection._engine = "an earlier start"
+    holding.connection._engines = dict.fromkeys(holding.connection._engines, "an earlier start")
     await holding.connection.close()
     await holding.connection.ping()
     assert held_by(holding, fresh_citizen) is None

@@ -43,7 +43,8 @@ BOTH = pytest.mark.parametrize("where", list(Cut))
 @pytest.fixture
 async def between(deps: Deps, tmp_path: Path) -> AsyncIterator[Proxy]:
     """A proxy before the engine of the open store."""
-    engine = Path(str(deps.connection._client.connection_pool.connection_kwargs["path"]))
+    client = await deps.connection.servers.client("any")
+    engine = Path(str(client.connection_pool.connection_kwargs["path"]))
     async with proxy(engine, tmp_path / "proxy.sock") as opened:
         yield opened
 

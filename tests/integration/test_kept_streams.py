@@ -532,7 +532,7 @@ async def test_an_imported_graph_says_until_when_it_changes_by_itself(
 async def test_nothing_is_kept_of_another_start_of_the_engine(other: Deps, plain: Deps, boat: str) -> None:
     await ask(other, boat)
     assert len(other.connection.answers) == 1
-    other.connection._engine = "an earlier start"
+    other.connection._engines = dict.fromkeys(other.connection._engines, "an earlier start")
     await other.graphs.close()
     await other.connection.close()
     assert [(await both(other, plain, boat))[0].was_kept for _ in range(2)] == [False, True]

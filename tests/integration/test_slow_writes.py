@@ -20,7 +20,8 @@ from schemas.errors import StoreTimeout
 from schemas.memory import Level
 from substrate.connection import pool
 from substrate.connection.errors import LOAD_PATIENCE_S, ConnectionLost, patient
-from substrate.connection.pool import BatchSizes, Command, Row
+from substrate.connection.lines import Command
+from substrate.connection.pool import BatchSizes, Row
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader

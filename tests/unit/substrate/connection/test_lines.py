@@ -11,8 +11,8 @@ import pytest
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
 
-from substrate.connection import pool
-from substrate.connection.pool import Lines
+from substrate.connection import lines
+from substrate.connection.lines import Lines
 
 SLOW_S = 0.05
 
@@ -124,7 +124,7 @@ async def test_a_line_that_the_server_closed_is_opened_again(tmp_path: Path) -> 
 
 
 async def test_who_waits_too_long_for_a_line_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "WAIT_S", SLOW_S / 5)
+    monkeypatch.setattr(lines, "WAIT_S", SLOW_S / 5)
     async with opened(tmp_path, most=1) as (_, own):
         first = asyncio.create_task(own.send("ECHO", "slow", "a"))
         await asyncio.sleep(0)

@@ -1,0 +1,301 @@
+"""Several bundled engines on loopback: a Redis Cluster, or a primary with replicas under Sentinels.
+
+Used by `benchmarks.cluster` and by the tests of what holds on more than one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import redis.asyncio as redis
+from redis import exceptions as redis_errors
+
+from substrate.engine.process import MODULE_ARGUMENTS, bundled_binaries
+
+SLOTS: Final = 16_384
+NODE_TIMEOUT_MS: Final = 2_500
+"""Above the longest query of the engine (1.5 s): a slow query is no failover."""
+START_S: Final = 30.0
+_CONFIGURATION: Final = """\
+bind 127.0.0.1
+port {port}
+dir {directory}
+logfile {directory}/server.log
+daemonize no
+save ""
+appendonly yes
+appendfsync always
+repl-diskless-sync-delay 0
+enable-debug-command no
+"""
+_CLUSTER: Final = """\
+cluster-enabled yes
+cluster-config-file nodes.conf
+cluster-node-timeout {timeout}
+cluster-require-full-coverage no
+cluster-replica-validity-factor 0
+"""
+_SENTINEL: Final = """\
+bind 127.0.0.1
+port {port}
+dir {directory}
+logfile {directory}/server.log
+sentinel monitor {master} 127.0.0.1 {primary} 2
+sentinel down-after-milliseconds {master} {timeout}
+sentinel failover-timeout {master} 6000
+sentinel parallel-syncs {master} 1
+"""
+MASTER: Final = "mymaster"
+
+
+def free_ports(many: int) -> list[int]:
+    """Ports of which the bus port of a cluster, 10,000 higher, is free as well."""
+    ports: list[int] = []
+    for port in range(21_000, 31_000):
+        if len(ports) < many and _is_free(port) and _is_free(port + 10_000):
+            ports.append(port)
+    return ports
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+@dataclass(eq=False)
+class Server:
+    """One process of the bundled redis-server; `module`: with FalkorDB, which a Sentinel does not have."""
+
+    port: int
+    directory: Path
+    configuration: str
+    module: bool = True
+    sentinel: bool = False
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process; its data are what the directory holds."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        path = self.directory / "server.conf"
+        binary, module = bundled_binaries()
+        if not path.exists():
+            loaded = f"loadmodule {module} {MODULE_ARGUMENTS}\n" if self.module else ""
+            path.write_text(self.configuration + loaded, "utf-8")
+        words = [str(binary), str(path), *(["--sentinel"] if self.sentinel else [])]
+        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def send(self, sign: signal.Signals) -> None:
+        """Send a signal to the process; after SIGKILL wait until it is gone."""
+        assert self.process is not None
+        self.process.send_signal(sign)
+        if sign == signal.SIGKILL:
+            self.process.wait()
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[redis.Redis]:
+        """A plain client of this server alone."""
+        async with redis.Redis(port=self.port, decode_responses=True, socket_timeout=10) as client:
+            yield client
+
+    async def ask(self, *words: Any) -> Any:
+        """The reply to one command."""
+        async with self.client() as client:
+            return await client.execute_command(*words)
+
+    async def wait(self, ready: Callable[[redis.Redis], Awaitable[bool]], limit_s: float = START_S) -> None:
+        """Wait until something holds of this server. Raises TimeoutError."""
+        give_up = time.monotonic() + limit_s
+        while time.monotonic() < give_up:
+            with suppress(redis_errors.RedisError, OSError):
+                async with self.client() as client:
+                    if await ready(client):
+                        return
+            await asyncio.sleep(0.05)
+        raise TimeoutError(f"the server at port {self.port} is not as it should be after {limit_s} s")
+
+
+async def _answers(client: redis.Redis) -> bool:
+    return bool(await client.ping())
+
+
+@dataclass
+class Machines:
+    """Servers that belong together, and the address by which a service speaks to them."""
+
+    url: str
+    servers: list[Server]
+    sentinels: list[Server] = field(default_factory=list)
+
+    async def role(self, server: Server) -> str:
+        """`master` or `slave`; empty where the server does not answer."""
+        try:
+            async with asyncio.timeout(2):
+                return str((await server.ask("ROLE"))[0])
+        except (redis_errors.RedisError, OSError, TimeoutError):
+            return ""
+
+    async def primaries(self) -> list[Server]:
+        """Those that say of themselves that they are one."""
+        roles = await asyncio.gather(*map(self.role, self.servers))
+        return [server for server, role in zip(self.servers, roles, strict=True) if role == "master"]
+
+    async def owner(self, key: str) -> Server:
+        """The primary that holds a key of a cluster, as the others see it; the only one elsewhere."""
+        if self.sentinels:
+            found = await self._of_sentinels()
+        else:
+            found = await self._of_slots(key)
+        return next(server for server in self.servers if server.port == found)
+
+    async def _of_sentinels(self) -> int:
+        for sentinel in self.sentinels:
+            with suppress(redis_errors.RedisError, OSError):
+                return int((await sentinel.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER))[1])
+        raise LookupError("no Sentinel answers")
+
+    async def _of_slots(self, key: str) -> int:
+        for server in self.servers:
+            with suppress(redis_errors.RedisError, OSError, TimeoutError):
+                async with asyncio.timeout(2), server.client() as client:
+                    slot = int(await client.execute_command("CLUSTER", "KEYSLOT", key))
+                    for first, last, primary, *_ in await client.execute_command("CLUSTER", "SLOTS"):
+                        if first <= slot <= last:
+                            return int(primary[1])
+        raise LookupError(f"no server says who holds {key}")
+
+    async def replicas_of(self, primary: Server) -> list[Server]:
+        """The servers that follow a primary."""
+        found: list[Server] = []
+        for server in self.servers:
+            with suppress(redis_errors.RedisError, OSError, TimeoutError):
+                async with asyncio.timeout(2):
+                    told = await server.ask("ROLE")
+                if told[0] == "slave" and int(told[2]) == primary.port:
+                    found.append(server)
+        return found
+
+    def stop(self) -> None:
+        """End all processes."""
+        for server in (*self.sentinels, *self.servers):
+            if server.process is not None and server.process.poll() is None:
+                server.process.send_signal(signal.SIGCONT)
+                server.process.kill()
+                server.process.wait()
+
+
+@asynccontextmanager
+async def cluster(primaries: int = 3, replicas: int = 1) -> AsyncIterator[Machines]:
+    """A Redis Cluster in a directory of its own; it is gone afterwards."""
+    directory = Path(tempfile.mkdtemp(prefix="substrate-cluster-"))
+    text = _CONFIGURATION + _CLUSTER
+    servers = [
+        Server(port, home, text.format(port=port, directory=home, timeout=NODE_TIMEOUT_MS))
+        for port in free_ports(primaries * (1 + replicas))
+        if (home := directory / str(port))
+    ]
+    machines = Machines("redis+cluster://" + _addresses(servers[:3]), servers)
+    try:
+        for server in servers:
+            server.start()
+        await asyncio.gather(*(server.wait(_answers) for server in servers))
+        await _join(servers, primaries)
+        yield machines
+    finally:
+        machines.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+async def _join(servers: Sequence[Server], primaries: int) -> None:
+    """Give the first servers the slots, and each of the others a primary."""
+    first = servers[0]
+    for number, server in enumerate(servers):
+        await server.ask("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+    for number, server in enumerate(servers[:primaries]):
+        begin, end = number * SLOTS // primaries, (number + 1) * SLOTS // primaries - 1
+        await server.ask("CLUSTER", "ADDSLOTSRANGE", begin, end)
+    for server in servers[1:]:
+        await server.ask("CLUSTER", "MEET", "127.0.0.1", first.port)
+
+    async def knows_all(client: redis.Redis) -> bool:
+        nodes = (
+            str(await client.execute_command("CLUSTER", "MYID")),
+            await client.execute_command("CLUSTER", "INFO"),
+        )
+        return f"cluster_known_nodes:{len(servers)}" in str(nodes)
+
+    await asyncio.gather(*(server.wait(knows_all) for server in servers))
+    for number, server in enumerate(servers[primaries:]):
+        owner = await servers[number % primaries].ask("CLUSTER", "MYID")
+        await server.ask("CLUSTER", "REPLICATE", owner)
+
+    async def follows(client: redis.Redis) -> bool:
+        told = await client.execute_command("ROLE")
+        return bool(told[0] == "slave" and told[3] == "connected")
+
+    async def is_whole(client: redis.Redis) -> bool:
+        return "cluster_state:ok" in str(await client.execute_command("CLUSTER", "INFO"))
+
+    await asyncio.gather(*(server.wait(follows) for server in servers[primaries:]))
+    await asyncio.gather(*(server.wait(is_whole) for server in servers))
+
+
+@asynccontextmanager
+async def sentinels(replicas: int = 2) -> AsyncIterator[Machines]:
+    """A primary with replicas and three Sentinels, in a directory of their own; it is gone afterwards."""
+    directory = Path(tempfile.mkdtemp(prefix="substrate-sentinel-"))
+    ports = free_ports(1 + replicas + 3)
+    servers: list[Server] = []
+    for number, port in enumerate(ports[: 1 + replicas]):
+        home = directory / str(port)
+        follow = f"replicaof 127.0.0.1 {ports[0]}\n" if number else ""
+        servers.append(Server(port, home, _CONFIGURATION.format(port=port, directory=home) + follow))
+    watching: list[Server] = []
+    for port in ports[1 + replicas :]:
+        home = directory / str(port)
+        text = _SENTINEL.format(
+            port=port, directory=home, master=MASTER, primary=ports[0], timeout=NODE_TIMEOUT_MS
+        )
+        watching.append(Server(port, home, text, module=False, sentinel=True))
+    machines = Machines(f"redis+sentinel://{_addresses(watching)}/{MASTER}", servers, watching)
+    try:
+        for server in servers:
+            server.start()
+        await asyncio.gather(*(server.wait(_answers) for server in servers))
+
+        async def follows(client: redis.Redis) -> bool:
+            told = await client.execute_command("ROLE")
+            return bool(told[0] == "slave" and told[3] == "connected")
+
+        await asyncio.gather(*(server.wait(follows) for server in servers[1:]))
+        for server in watching:
+            server.start()
+
+        async def knows_all(client: redis.Redis) -> bool:
+            state = (await client.sentinel_masters())[MASTER]
+            return (int(state["num-slaves"]), int(state["num-other-sentinels"])) == (replicas, 2)
+
+        await asyncio.gather(*(server.wait(knows_all) for server in watching))
+        yield machines
+    finally:
+        machines.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _addresses(servers: Sequence[Server]) -> str:
+    return ",".join(f"127.0.0.1:{server.port}" for server in servers)

@@ -1,0 +1,107 @@
+"""Opens what sends commands to the servers of an address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import redis.asyncio as redis
+
+from schemas.store_address import AckMode, Address, StoreAddress, parse_address
+from substrate.connection.lines import Command
+from substrate.connection.topology import (
+    Acknowledgement,
+    Layout,
+    OneServer,
+    Server,
+    SeveralServers,
+    find_cluster,
+    find_primary,
+)
+
+MAX_CONNECTIONS: Final = 32
+WRITES_AT_ONCE: Final = 6
+"""The engine applies one write at a time; the others are parsed and planned meanwhile."""
+CONNECT_S: Final = 5.0
+CONNECT_OTHER_S: Final = 1.0
+"""How long one of several servers may take to take a connection: another one may hold the key by then."""
+
+
+class Wiring(NamedTuple):
+    """How connections are made. `answer_s`: what an answer may take. `connected`: is awaited with each connection
+    that was made. `changed`: is called when another server holds what one held before."""
+
+    credentials: tuple[str | None, str | None]
+    answer_s: float
+    connected: Callable[[Any], Any]
+    changed: Callable[[], None]
+
+
+def open_servers(url: str, wiring: Wiring, mode: AckMode = "auto") -> OneServer | SeveralServers:
+    """What sends commands to the servers of an address; nothing is connected yet. Raises ValueError as
+    `parse_address` does."""
+    opening = _Opening(parse_address(url), wiring)
+    several = bool(opening.address.kind)
+    if mode == "primary" or (mode == "auto" and not several):
+        acknowledgement = Acknowledgement()
+        if not several:
+            return OneServer(opening.open(url, CONNECT_S))
+    else:
+        acknowledgement = Acknowledgement(1, on_disk=mode == "replica-disk")
+    servers = SeveralServers(opening.find, opening.make, wiring.changed, acknowledgement, opening.sentinels)
+    opening.servers = servers
+    return servers
+
+
+class _Opening:
+    """Opens connections to the servers of an address, and asks them who holds what."""
+
+    servers: SeveralServers
+
+    def __init__(self, address: StoreAddress, wiring: Wiring) -> None:
+        self.address, self.wiring = address, wiring
+        self.sentinels: dict[Address, Server] = {}
+        self._scheme = "rediss" if address.encrypted else "redis"
+
+    def open(self, url: str, connect_s: float, *, to_store: bool = True) -> Server:
+        username, password = self.wiring.credentials
+        settings: dict[str, Any] = {
+            "timeout": 5,
+            "socket_timeout": self.wiring.answer_s,
+            "socket_connect_timeout": connect_s,
+            "decode_responses": True,
+            "retry": None,
+            "protocol": 2,
+        }
+        if to_store:
+            settings |= {
+                "username": username or self.address.username,
+                "password": password or self.address.password,
+                "redis_connect_func": self.wiring.connected,
+            }
+
+        def make(most: int) -> redis.Redis:
+            pool = redis.BlockingConnectionPool.from_url(url, max_connections=most, **settings)
+            return redis.Redis(connection_pool=pool, retry=None)
+
+        return Server(make, MAX_CONNECTIONS, WRITES_AT_ONCE, self.wiring.answer_s)
+
+    def make(self, at: Address) -> Server:
+        place = f"{self._scheme}://{at}" if self.address.kind else self.address.url
+        return self.open(place, CONNECT_OTHER_S)
+
+    async def find(self, known: Sequence[Address]) -> Layout:
+        address = self.address
+        if address.kind == "cluster":
+            return await find_cluster(address.servers, known, self._ask)
+        if address.kind == "sentinel":
+            return await find_primary(address.servers, address.name, self._ask_sentinel, self._ask)
+        return Layout((Address("the server", 0),), {})
+
+    async def _ask(self, at: Address, commands: Sequence[Command]) -> list[Any]:
+        return await self.servers.server(at).lines.send_together(*commands)
+
+    async def _ask_sentinel(self, at: Address, commands: Sequence[Command]) -> list[Any]:
+        if at not in self.sentinels:
+            self.sentinels[at] = self.open(f"{self._scheme}://{at}", CONNECT_OTHER_S, to_store=False)
+        return await self.sentinels[at].lines.send_together(*commands)

@@ -1,0 +1,435 @@
+"""Which server answers a command: one server, the primary that Sentinels name, or the shard of a Redis Cluster.
+
+The library's own clients for a cluster and for Sentinel are not used for commands. They ask the servers for the
+layout one after another and believe the first that answers, which may be one that was cut off; they wait for a
+server that was stopped as long as for a slow one; they cannot send a write and its `WAIT` on one connection; and
+they take a lock for each command. The slots of keys and the errors are the library's.
+
+A server that holds a key no more says so, and nothing was done (MOVED, ASK): the command is sent to the one it
+names. Who holds what is asked of all servers at once, and the newest view counts (`find_cluster`,
+`find_primary`): what a failover decided has the highest epoch, or the most Sentinels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, Protocol
+
+import redis.asyncio as redis
+from redis import exceptions as redis_errors
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+from schemas.store_address import Address
+from substrate.connection.lines import Command, Lines, NotConnected
+
+HOME: Final = "substrate:upkeep:lease"
+"""Commands that name no key go to the server of this one: all services ask the same server for the time."""
+ASKED_S: Final = 1.0
+"""How long a server may take to say who holds what."""
+LEARNED_EVERY_S: Final = 0.1
+"""While a layout is not as it should be, it is asked for so often at most."""
+MOST_HOPS: Final = 5
+CONFIRM_MS: Final = 1000
+"""How long a write waits for its replicas: thirty times what it takes as a rule."""
+MARK_MS: Final = 1000
+_KEYLESS: Final = frozenset(
+    (
+        "TIME", "PING", "INFO", "CONFIG", "CLIENT", "BGSAVE", "BGREWRITEAOF", "COMMAND", "ACL", "SLOWLOG",
+        "ROLE", "CLUSTER", "GRAPH.LIST", "GRAPH.CONFIG", "GRAPH.INFO",
+    )
+)  # fmt: skip
+_KEY_AT: Final = {"EVAL": 3, "EVALSHA": 3, "OBJECT": 2, "GRAPH.CONSTRAINT": 2, "MEMORY": 2}
+"""Where the key of a command stands, if not right behind its name."""
+
+
+class Unplaced(ConnectionError):
+    """No server holds the key now; nothing was done."""
+
+
+class Unconfirmed(ConnectionError):
+    """The write was carried out, and too few replicas say that they have it."""
+
+
+class Sender(Protocol):
+    """What sends commands, as `Lines` does."""
+
+    async def send(self, *words: str | int | bytes) -> Any:
+        """The reply to a command."""
+
+    async def send_together(self, *commands: Command) -> list[Any]:
+        """The replies to commands that are sent at once."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+class Server:
+    """The connections of this process to one server: `lines` for what reads, `writing_lines` for what writes.
+
+    `unconfirmed`: its replicas did not confirm the last write in time.
+    """
+
+    def __init__(self, make: Callable[[int], redis.Redis], most: int, most_writing: int, answer_s: float) -> None:
+        self.client, self.writing = make(most), make(most_writing)
+        self.lines = Lines(self.client, most, answer_s)
+        self.writing_lines = Lines(self.writing, most_writing, answer_s)
+        self.unconfirmed = False
+
+    async def count_replicas(self) -> int:
+        """How many replicas are connected with the server. Raises as `Lines.send`."""
+        role = await self.lines.send("ROLE")
+        return len(role[2]) if role[0] == "master" else 0
+
+    async def close(self) -> None:
+        """Close all connections; a later command opens one again."""
+        for lines in (self.lines, self.writing_lines):
+            await asyncio.shield(lines.close())
+        for client in (self.client, self.writing):
+            await asyncio.shield(client.aclose())
+            await client.connection_pool.disconnect()
+
+
+class Layout(NamedTuple):
+    """Who holds what: the primary of each slot, or one for all; None where nobody does. And who follows whom."""
+
+    primaries: Sequence[Address | None]
+    replicas: Mapping[Address, Sequence[Address]]
+
+    def primary(self, key: str) -> Address | None:
+        """The address of the server that holds a key."""
+        return self.primaries[key_slot(key.encode()) if len(self.primaries) > 1 else 0]
+
+    def addresses(self) -> list[Address]:
+        """The primaries, each once, in the order of their slots."""
+        return list(dict.fromkeys(address for address in self.primaries if address is not None))
+
+
+class Acknowledgement(NamedTuple):
+    """How a write is confirmed: by so many replicas, which have it in memory, or on disk with `on_disk`."""
+
+    replicas: int = 0
+    on_disk: bool = False
+
+    def command(self) -> Command:
+        if self.on_disk:
+            return "WAITAOF", 1, self.replicas, CONFIRM_MS
+        return "WAIT", self.replicas, CONFIRM_MS
+
+    def met_by(self, reply: Any) -> bool:
+        if isinstance(reply, Exception):
+            return False
+        return int(reply[1] if self.on_disk else reply) >= self.replicas
+
+
+class OneServer:
+    """A store on one server."""
+
+    moving_s: Final = 0.0
+    confirms: Final = False
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.lines: Sender = server.lines
+        self.writing_lines: Sender = server.writing_lines
+
+    async def client(self, key: str) -> redis.Redis:
+        """The library's client of the server that holds a key."""
+        del key
+        return self._server.client
+
+    async def all(self, *, replicas: bool = False) -> list[Server]:
+        """All primaries, with their replicas if asked for."""
+        del replicas
+        return [self._server]
+
+    async def holds(self, server: Server, key: str) -> bool:
+        """Whether the server is the one that holds a key."""
+        del server, key
+        return True
+
+    async def close(self) -> None:
+        await self._server.close()
+
+
+class SeveralServers:
+    """A store whose keys lie on several servers, or on one that another may follow.
+
+    `find`: asks who holds what. `make`: the connections to a server. `changed`: called when another server holds
+    what one held before. `moving_s`: how long a command that changed nothing is tried again while nobody holds its
+    key. `beside`: the connections to those that are only asked, closed with the others.
+    """
+
+    moving_s: Final = 10.0
+
+    def __init__(
+        self,
+        find: Callable[[Sequence[Address]], Awaitable[Layout]],
+        make: Callable[[Address], Server],
+        changed: Callable[[], None],
+        acknowledgement: Acknowledgement,
+        beside: Mapping[Address, Server],
+    ) -> None:
+        self._find, self._make, self._changed = find, make, changed
+        self._beside = beside
+        self.confirms = acknowledgement.replicas > 0
+        self._layout: Layout | None = None
+        self._known: dict[Address, Server] = {}
+        self._learning: asyncio.Task[None] | None = None
+        self._learned_at = 0.0
+        self._doubted = False
+        self.lines: Sender = _Routed(self, None)
+        self.writing_lines: Sender = _Routed(self, acknowledgement)
+
+    def server(self, address: Address) -> Server:
+        """The connections to a server, whether or not it is known to hold anything."""
+        found = self._known.get(address)
+        if found is None:
+            found = self._known[address] = self._make(address)
+        return found
+
+    async def layout(self) -> Layout:
+        """Who holds what; asked for again where that is in doubt. Raises Unplaced when no server says it."""
+        if self._layout is None or (self._doubted and time.monotonic() - self._learned_at > LEARNED_EVERY_S):
+            if self._learning is None:
+                self._learning = asyncio.create_task(self._learn())
+            await asyncio.shield(self._learning)
+        if self._layout is None:
+            raise Unplaced("no server says who holds what")
+        return self._layout
+
+    async def _learn(self) -> None:
+        try:
+            known = [] if self._layout is None else [*self._layout.addresses(), *self._known]
+            found = await self._find(known)
+        except Unplaced:
+            if self._layout is None:
+                raise
+        else:
+            before, self._layout = self._layout, found
+            self._doubted = any(address is None for address in found.primaries)
+            if before is not None and before.primaries != found.primaries:
+                self._changed()
+        finally:
+            self._learned_at = time.monotonic()
+            self._learning = None
+
+    def doubt(self) -> None:
+        """A server did not answer, or does not hold what it should: ask who does, before the next command."""
+        self._doubted = True
+
+    async def primary(self, key: str) -> Address:
+        """The address of the server that holds a key. Raises Unplaced."""
+        address = (await self.layout()).primary(key)
+        if address is None:
+            self.doubt()
+            raise Unplaced(f"no server holds the slot of {key}")
+        return address
+
+    async def client(self, key: str) -> redis.Redis:
+        """The library's client of the server that holds a key. Raises Unplaced."""
+        return self.server(await self.primary(key)).client
+
+    async def all(self, *, replicas: bool = False) -> list[Server]:
+        """All primaries, with their replicas if asked for. Raises Unplaced."""
+        layout = await self.layout()
+        addresses = layout.addresses()
+        if replicas:
+            addresses += [replica for primary in addresses for replica in layout.replicas.get(primary, ())]
+        return list(map(self.server, addresses))
+
+    async def holds(self, server: Server, key: str) -> bool:
+        """Whether the server is the one that holds a key. Raises Unplaced."""
+        return self.server(await self.primary(key)) is server
+
+    async def close(self) -> None:
+        for server in (*self._known.values(), *self._beside.values()):
+            await server.close()
+
+
+class _Routed:
+    """Sends each command to the server that holds its key, and after what changes something asks its replicas."""
+
+    def __init__(self, servers: SeveralServers, acknowledgement: Acknowledgement | None) -> None:
+        self._servers = servers
+        self._writes = acknowledgement is not None
+        self._confirms = acknowledgement if acknowledgement and acknowledgement.replicas else None
+
+    async def send(self, *words: str | int | bytes) -> Any:
+        [reply] = await self.send_together(words)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def send_together(self, *commands: Command) -> list[Any]:
+        """As `Lines.send_together`, for commands on keys of one slot."""
+        replies: list[Any] = [None] * len(commands)
+        waiting = list(range(len(commands)))
+        address, asking = await self._servers.primary(key_of(commands[0])), False
+        for _ in range(MOST_HOPS):
+            told = await self._send_to(address, [commands[place] for place in waiting], asking=asking)
+            redirected: list[int] = []
+            for place, reply in zip(waiting, told, strict=True):
+                replies[place] = reply
+                if isinstance(reply, redis_errors.AskError):  # a MovedError is one too
+                    redirected.append(place)
+                    address, asking = (
+                        Address(reply.host, reply.port),
+                        not isinstance(reply, redis_errors.MovedError),
+                    )
+            if not redirected:
+                break
+            waiting = redirected
+            if not asking:
+                self._servers.doubt()
+        if any(isinstance(reply, MOVING) for reply in replies):
+            self._servers.doubt()
+        return replies
+
+    async def _send_to(self, address: Address, commands: Sequence[Command], *, asking: bool) -> list[Any]:
+        words: list[Command] = []
+        for command in commands:
+            words += [("ASKING",), command] if asking else [command]
+        server = self._servers.server(address)
+        try:
+            if self._confirms is not None:
+                replies = await self._confirmed(address, server, words, self._confirms)
+            else:
+                lines = server.writing_lines if self._writes else server.lines
+                replies = await lines.send_together(*words)
+        except Unplaced:
+            raise
+        except NotConnected as error:
+            self._servers.doubt()
+            raise Unplaced(f"the server at {address} cannot be reached: {error}") from error
+        except (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError):
+            self._servers.doubt()
+            raise
+        return replies[1::2] if asking else replies
+
+    async def _confirmed(
+        self, address: Address, server: Server, words: Sequence[Command], asked: Acknowledgement
+    ) -> list[Any]:
+        """The replies to what changes something, once the replicas have it. After a write that was not confirmed
+        the next one begins only where there are replicas. Raises Unplaced, Unconfirmed."""
+        if server.unconfirmed and await server.count_replicas() < asked.replicas:
+            raise Unplaced(f"the primary at {address} has too few replicas for a write to be confirmed")
+        *replies, confirmed = await server.writing_lines.send_together(*words, asked.command())
+        if not all(isinstance(reply, Exception) for reply in replies):
+            server.unconfirmed = not asked.met_by(confirmed)
+            if server.unconfirmed:
+                raise Unconfirmed(f"{confirmed} of {asked.replicas} replicas of {address} have it")
+        return replies
+
+    async def close(self) -> None:
+        """The servers close their connections."""
+
+
+MOVING: Final = (
+    redis_errors.MovedError,
+    redis_errors.AskError,
+    redis_errors.TryAgainError,
+    redis_errors.ClusterDownError,
+    redis_errors.ReadOnlyError,
+    redis_errors.BusyLoadingError,
+    Unplaced,
+)
+"""The server did nothing with the command: another one holds the key, or none yet."""
+
+
+def key_of(words: Command) -> str:
+    """The key by which a command is placed."""
+    name = str(words[0]).split()[0]
+    place = _KEY_AT.get(name, 1)
+    return HOME if name in _KEYLESS or len(words) <= place else str(words[place])
+
+
+def mark_of(key: str) -> Command:
+    """A command that changes something in the slot of a key, and leaves nothing behind. A write that found all as
+    it should be is confirmed by no `WAIT` of its own: another one may have changed it, and not be replicated."""
+    tag = key[key.find("{") + 1 : key.find("}")] if "{" in key else key
+    return "SET", f"{{{tag}}}substrate:confirmed", 1, "PX", MARK_MS
+
+
+# --- asking who holds what ------------------------------------------------------------------------------
+
+
+type Ask = Callable[[Address, Sequence[Command]], Awaitable[list[Any]]]
+"""Sends commands to a server; returns their replies, as raw as they came."""
+
+
+async def _ask_each(
+    addresses: Sequence[Address], commands: Sequence[Command], ask: Ask
+) -> dict[Address, list[Any]]:
+    """The replies of all servers that answer in time."""
+
+    async def one(address: Address) -> list[Any] | None:
+        with suppress(redis_errors.RedisError, OSError, TimeoutError):
+            async with asyncio.timeout(ASKED_S):
+                return await ask(address, commands)
+        return None
+
+    told = await asyncio.gather(*map(one, addresses))
+    return {address: replies for address, replies in zip(addresses, told, strict=True) if replies is not None}
+
+
+async def find_cluster(seeds: Sequence[Address], known: Sequence[Address], ask: Ask) -> Layout:
+    """The layout of a cluster: the newest view among the servers that are in contact with most of the others.
+    Raises Unplaced."""
+    addresses = list(dict.fromkeys((*known, *seeds)))
+    told = await _ask_each(addresses, (("CLUSTER", "INFO"), ("CLUSTER", "SLOTS")), ask)
+    newest: tuple[int, Address, Any] | None = None
+    for address, (info, slots) in told.items():
+        fields = dict(line.split(":", 1) for line in str(info).splitlines() if ":" in line)
+        if fields.get("cluster_state") != "ok" or isinstance(slots, Exception):
+            continue
+        epoch = int(fields["cluster_current_epoch"])
+        if newest is None or epoch > newest[0]:
+            newest = epoch, address, slots
+    if newest is None:
+        raise Unplaced(f"none of {', '.join(map(str, addresses))} is in a cluster that works")
+    _, source, slots = newest
+    primaries: list[Address | None] = [None] * REDIS_CLUSTER_HASH_SLOTS
+    replicas: dict[Address, list[Address]] = {}
+    for first, last, primary, *others in slots:
+        owner = _address(primary, source)
+        primaries[int(first) : int(last) + 1] = [owner] * (int(last) - int(first) + 1)
+        replicas[owner] = [_address(other, source) for other in others]
+    return Layout(primaries, replicas)
+
+
+def _address(told: Sequence[Any], source: Address) -> Address:
+    """A server that does not know its own name is the one that was asked."""
+    return Address(str(told[0]) or source.host, int(told[1]))
+
+
+async def find_primary(sentinels: Sequence[Address], name: str, ask_sentinel: Ask, ask: Ask) -> Layout:
+    """The primary that most Sentinels name, and its replicas. Raises Unplaced when it says that it is none."""
+    commands: Sequence[Command] = (
+        ("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name),
+        ("SENTINEL", "REPLICAS", name),
+    )
+    told = await _ask_each(sentinels, commands, ask_sentinel)
+    votes = Counter(Address(str(named[0]), int(named[1])) for named, _ in told.values() if isinstance(named, list))
+    if not votes:
+        raise Unplaced(f"no Sentinel of {', '.join(map(str, sentinels))} knows a primary {name}")
+    primary = votes.most_common(1)[0][0]
+    roles = await _ask_each([primary], [("ROLE",)], ask)
+    role = roles[primary][0][0] if primary in roles and isinstance(roles[primary][0], list) else "silent"
+    if role != "master":
+        raise Unplaced(f"the Sentinels name {primary} as primary {name}, and it is {role}")
+    followers: dict[Address, None] = {}
+    for named, others in told.values():
+        if (
+            isinstance(named, list)
+            and Address(str(named[0]), int(named[1])) == primary
+            and isinstance(others, list)
+        ):
+            for fields in others:
+                state = dict(zip(fields[::2], fields[1::2], strict=False))
+                if not {"s_down", "o_down", "disconnected"} & set(str(state.get("flags", "")).split(",")):
+                    followers[Address(str(state["ip"]), int(state["port"]))] = None
+    return Layout((primary,), {primary: list(followers)})
