@@ -161,7 +161,17 @@ class Machines:
             found = await self._of_sentinels()
         else:
             found = await self._of_slots(key)
-        return next(server for server in self.servers if server.port == found)
+        return next(each for each in self.servers if each.port == found)
+
+    async def until_moved(self, key: str, former: Server) -> None:
+        """Return when the others say that another server holds a key."""
+        give_up = time.monotonic() + START_S
+        while time.monotonic() < give_up:
+            with suppress(LookupError, StopIteration):
+                if await self.owner(key) is not former:
+                    return
+            await asyncio.sleep(0.1)
+        raise TimeoutError(f"{key} is still with the server at port {former.port}")
 
     async def _of_sentinels(self) -> int:
         for sentinel in self.sentinels:

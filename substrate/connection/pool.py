@@ -133,14 +133,14 @@ class Connection:
         answer_s = max(5.0, 4 * timeout_ms / 1000)
         self.servers = open_servers(url, Wiring(credentials, answer_s, self._on_connect, self._moved), acknowledge)
         self._lines, self._writing_lines = self.servers.lines, self.servers.writing_lines
-        self._moving_s = self.servers.moving_s
+        self.moving_s = self.servers.moving_s
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
         """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns. Raises
         GraphMissing, StoreTimeout, Unavailable or Fault."""
         words = self.reading(graph, query, header, timeout_ms)
         reply = await patiently(
-            lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER, self._moving_s
+            lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER, self.moving_s
         )
         return reply[1] if len(reply) > 1 else []
 
@@ -154,7 +154,7 @@ class Connection:
         """Send commands that read, in one turn and one round trip; returns their replies. `name` is what they are
         called. An error stands in the place of the reply of a command that failed."""
         work = partial(self._run, name, commands, self._lines.send_together)
-        replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self._moving_s)
+        replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self.moving_s)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
                 replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
@@ -165,7 +165,7 @@ class Connection:
         text = header + query.for_generation(self.vectors.of(graph).generation)
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await patiently(
-            lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER, self._moving_s
+            lambda: self.reads.run(lambda: self._run(query.name, words)), NO_ANSWER, self.moving_s
         )
         return list(map(typed_row, reply[1] if len(reply) > 1 else []))
 
@@ -219,7 +219,7 @@ class Connection:
             work = partial(self._write_when_allowed, query.name, (*first, words), send)
         else:
             work = partial(self._write_when_allowed, query.name, words)
-        reply = await patiently(lambda: self.writes.run(work), NOT_DONE, self._moving_s)
+        reply = await patiently(lambda: self.writes.run(work), NOT_DONE, self.moving_s)
         if self.servers.confirms and not any(_CHANGED.match(line) for line in reply[-1]):
             await self.confirm(graph)
         self.wrote(graph)
@@ -235,7 +235,7 @@ class Connection:
     async def search_vectors(self, *words: str | int | bytes) -> Any:
         """Run a command that reads vector sets, in its turn, and return its reply. Raises as `read` does."""
         return await patiently(
-            lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER, self._moving_s
+            lambda: self.reads.run(lambda: self._run(str(words[0]), words)), NO_ANSWER, self.moving_s
         )
 
     async def change_vectors(self, *commands: Command) -> list[Any]:
@@ -253,7 +253,7 @@ class Connection:
             return []
         name = str(commands[0][0])
         in_turn = partial(self.writes.run, partial(self._write_when_allowed, name, commands, send))
-        replies: list[Any] = await patiently(in_turn, NOT_DONE, self._moving_s)
+        replies: list[Any] = await patiently(in_turn, NOT_DONE, self.moving_s)
         return replies
 
     async def _write_when_allowed(
@@ -300,7 +300,7 @@ class Connection:
 
     async def _in_time(self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]]) -> Any:
         """Run a command, again while nobody holds its key."""
-        return await patiently(lambda: self._run(name, words, send), (Moving,), self._moving_s)
+        return await patiently(lambda: self._run(name, words, send), (Moving,), self.moving_s)
 
     async def transaction(self, *commands: Command) -> None:
         """Run Redis commands, none of them on a graph, in one transaction. Raises as `read` does."""
@@ -402,7 +402,7 @@ class Connection:
     async def now(self) -> Instant:
         """Return the time of the engine's host: one clock for all processes that share a store."""
         asked = partial(self._run, "TIME", ("TIME",))
-        seconds, microseconds = await patiently(asked, (Moving, ConnectionLost), self._moving_s)
+        seconds, microseconds = await patiently(asked, (Moving, ConnectionLost), self.moving_s)
         return int(seconds) * 1_000_000 + int(microseconds)
 
     async def memory_bytes(self) -> int:

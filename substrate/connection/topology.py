@@ -128,8 +128,8 @@ class Acknowledgement(NamedTuple):
 class OneServer:
     """A store on one server."""
 
-    moving_s: Final = 0.0
-    confirms: Final = False
+    moving_s = 0.0
+    confirms = False
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -163,7 +163,7 @@ class SeveralServers:
     key. `beside`: the connections to those that are only asked, closed with the others.
     """
 
-    moving_s: Final = 10.0
+    moving_s = 10.0
 
     def __init__(
         self,

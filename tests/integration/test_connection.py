@@ -19,7 +19,7 @@ from redis import exceptions as redis_errors
 from api.telemetry.metrics import REGISTRY, query_in_flight
 from orchestration.dependencies import Deps
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
-from substrate.connection.errors import ConnectionLost, EngineBusy, GraphMissing, translate_error
+from substrate.connection.errors import ConnectionLost, EngineBusy, GraphMissing, Moving, translate_error
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
@@ -195,8 +195,8 @@ async def test_a_round_trip_takes_some_time(deps: Deps) -> None:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (redis_errors.BusyLoadingError("loading"), EngineBusy),
-        (redis_errors.ResponseError("LOADING Redis is loading the dataset in memory"), EngineBusy),
+        (redis_errors.BusyLoadingError("loading"), Moving),
+        (redis_errors.ResponseError("LOADING Redis is loading the dataset in memory"), Moving),
         (redis_errors.ConnectionError("Connection refused"), ConnectionLost),
         (redis_errors.TimeoutError("Timeout reading from socket"), ConnectionLost),
         (OSError("broken pipe"), ConnectionLost),
@@ -208,7 +208,7 @@ async def test_a_round_trip_takes_some_time(deps: Deps) -> None:
         (redis_errors.ResponseError("OOM command not allowed"), Unavailable),
         (redis_errors.ResponseError("MISCONF Redis is configured to save"), Unavailable),
         (redis_errors.ResponseError("NOREPLICAS Not enough good replicas"), Unavailable),
-        (redis_errors.ResponseError("READONLY You can't write against a read only replica"), Unavailable),
+        (redis_errors.ResponseError("READONLY You can't write against a read only replica"), Moving),
         (redis_errors.ResponseError("Division by zero"), Fault),
     ],
     ids=str,

@@ -1,0 +1,162 @@
+"""A store in a Redis Cluster, and under Sentinels: what was acknowledged stays, and is there once."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+
+from api.runtime.runtime import open_runtime
+from benchmarks.machines import Machines, cluster, sentinels
+from orchestration.dependencies import Deps
+from orchestration.writing.erasure import erase
+from schemas.commands import EraseCitizen
+from schemas.errors import Unavailable
+from schemas.memory import Level
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
+from schemas.store_address import AckMode
+from substrate.cypher.query import Query
+from substrate.graphs.names import graph_name
+from tests.integration.store import ask, found, ids, remember, send, stored
+
+KINDS: dict[str, Callable[[], AbstractAsyncContextManager[Machines]]] = {
+    "cluster": cluster,
+    "sentinels": sentinels,
+}
+CITIZENS = ("ada", "bob", "cyd", "dee", "eve")
+_IDS = Query("ids", "MATCH (n:ConsciousnessNode) RETURN n.id")
+_TIMES = Query("times", "MATCH (n:ConsciousnessNode) RETURN n.created_at")
+TRIES = 60
+"""So often a command is sent again: a failover takes seconds, and longer on a busy machine."""
+
+
+@pytest.fixture(scope="module", params=list(KINDS))
+async def machines(request: pytest.FixtureRequest) -> AsyncIterator[Machines]:
+    async with KINDS[request.param]() as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def service(machines: Machines, ack: AckMode = "auto") -> AsyncIterator[Deps]:
+    """A service over the machines."""
+    settings = Settings(
+        upkeep=UpkeepSettings(upkeep="off"),
+        store=StoreSettings(url=machines.url, names="off", ack=ack),
+        embedding=EmbeddingSettings(embedding="local"),
+    )
+    async with open_runtime(settings) as runtime:
+        yield runtime.deps
+
+
+async def send_until_stored(deps: Deps, citizen: str, number: int) -> None:
+    """Send one command with an id of its own until it is acknowledged."""
+    command = remember(citizen, f"m{number}", description=f"Thing {number}", command_id=f"{citizen} {number}")
+    for _ in range(TRIES):
+        try:
+            receipts = await send(deps, command, now=await deps.connection.now())
+        except Unavailable:
+            receipts = []
+        if receipts and receipts[0].status == "stored":
+            return
+        assert not receipts, receipts
+        await asyncio.sleep(0.2)
+    raise AssertionError(f"{citizen} {number} was not stored")
+
+
+async def held(deps: Deps, citizen: str) -> list[str]:
+    """The ids of the memories of a citizen, each as often as it is there."""
+    rows = await deps.graph(graph_name(Level.N1, citizen)).read(_IDS)
+    return sorted(str(row[0]) for row in rows)
+
+
+async def test_what_one_service_writes_another_reads_wherever_it_lies(
+    machines: Machines, local_model: object
+) -> None:
+    async with service(machines) as one, service(machines) as other:
+        for citizen in CITIZENS:
+            boat = remember(citizen, "boat", description=f"The boat of {citizen}")
+            await stored(one, boat, now=await one.connection.now())
+        for citizen in CITIZENS:
+            stream = await ask(other, citizen, "Where is the boat?", now=await other.connection.now())
+            assert ids(found(stream)) == ["boat"]
+            assert not stream.degraded
+        names = await one.connection.graph_names()
+        assert {graph_name(Level.N1, citizen) for citizen in CITIZENS} <= set(names)
+        assert len(names) == len(set(names))
+
+
+async def test_an_erased_citizen_is_on_no_server_and_may_begin_again(
+    machines: Machines, local_model: object
+) -> None:
+    async with service(machines) as deps:
+        now = await deps.connection.now()
+        await stored(deps, remember("gone", "secret", description="The word is heliotrope"), now=now)
+        report = await erase(EraseCitizen(citizen_id="gone"), deps, await deps.connection.now(), None)
+        assert report.log_rewritten
+        assert graph_name(Level.N1, "gone") not in await deps.connection.graph_names()
+        for server in machines.servers:
+            for file in server.directory.rglob("*"):
+                assert not file.is_file() or b"heliotrope" not in file.read_bytes(), file
+        await stored(deps, remember("gone", "new"), now=await deps.connection.now())
+        assert await held(deps, "gone") == ["new"]
+
+
+async def test_every_acknowledged_command_is_there_once_after_its_primary_was_killed(
+    machines: Machines, local_model: object
+) -> None:
+    async with service(machines) as deps:
+        for citizen in CITIZENS:
+            await stored(deps, remember(citizen, "first"), now=await deps.connection.now())
+        numbers = dict.fromkeys(CITIZENS, 0)
+
+        async def write(citizen: str) -> None:
+            while not over.is_set() or numbers[citizen] < 8:
+                await send_until_stored(deps, citizen, numbers[citizen])
+                numbers[citizen] += 1
+
+        over = asyncio.Event()
+        writers = [asyncio.create_task(write(citizen)) for citizen in CITIZENS]
+        await asyncio.sleep(0.5)
+        primary = await machines.owner(graph_name(Level.N1, CITIZENS[0]))
+        primary.send(signal.SIGKILL)
+        await machines.until_moved(graph_name(Level.N1, CITIZENS[0]), primary)
+        primary.start()
+        over.set()
+        await asyncio.gather(*writers)
+        for citizen in CITIZENS:
+            own = {f"m{number}" for number in range(numbers[citizen])}
+            assert own <= set(await held(deps, citizen))
+            assert len(await held(deps, citizen)) == len(set(await held(deps, citizen)))
+            times = await deps.graph(graph_name(Level.N1, citizen)).read(_TIMES)
+            assert len(times) == len({int(row[0]) for row in times})
+    async with service(machines) as later:
+        for citizen in CITIZENS:
+            assert {f"m{number}" for number in range(numbers[citizen])} <= set(await held(later, citizen))
+
+
+async def test_without_a_replica_nothing_is_acknowledged_and_the_answer_says_why(
+    machines: Machines, local_model: object
+) -> None:
+    async with service(machines) as deps:
+        await stored(deps, remember("fay", "first"), now=await deps.connection.now())
+        primary = await machines.owner(graph_name(Level.N1, "fay"))
+        replicas = await machines.replicas_of(primary)
+        assert replicas
+        for replica in replicas:
+            replica.send(signal.SIGKILL)
+        deps.connection.servers.moving_s = deps.connection.moving_s = 0.0
+        said = []
+        for number in range(3):
+            with pytest.raises(Unavailable) as caught:
+                await send(deps, remember("fay", f"m{number}", command_id=f"fay {number}"))
+            said.append(caught.value.detail)
+        assert "too few replicas" in said[-1]
+        for replica in replicas:
+            replica.start()
+        await send_until_stored(deps, "fay", 9)
+        async with service(machines, ack="primary") as careless:
+            await send_until_stored(careless, "fay", 10)
+        assert {"first", "m9", "m10"} <= set(await held(deps, "fay"))
