@@ -26,6 +26,7 @@ from schemas.settings import Settings, StoreSettings
 from schemas.temporal import CLOCK_AHEAD, to_datetime
 from schemas.upkeep.runs import ONLY_NAMED
 from substrate.backup.files import unfinished_backups
+from substrate.connection.inspection import find_faults, inspect_servers
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
 from substrate.engine.data_directory import WARN_BYTES, describe_low_space
@@ -164,6 +165,8 @@ async def _check_store(settings: Settings) -> list[Check]:
         # Opened without the embedder, so that a fault of the one does not hide a fault of the other.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
             checks.append(await _check_engine(connection, engine))
+            if engine is None:
+                checks += await _check_servers(connection)
             # Opening the store should have finished interrupted erasures.
             if left := len(await erasure.read_notes(connection)):
                 checks.append(Check("erasures", f"{left} not finished: files still hold texts", REMEDY_ERASURE))
@@ -219,6 +222,16 @@ async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -
         names = ", ".join(f"{name} {number}" for name, number in (await engine_versions(engine.socket)).items())
     slow = "" if trip < SLOW_TRIP_MS else "The engine is slow to answer: look for load on it."
     return Check("engine", f"{names}; round trip {trip:.2f} ms", slow)
+
+
+async def _check_servers(connection: Connection) -> list[Check]:
+    """What each server of the store says, and what is wrong among them."""
+    reports = await inspect_servers(connection)
+    faults = find_faults(reports, connection.servers.replicas_asked)
+    return [
+        *(Check("server", report.describe()) for report in reports),
+        *(Check("servers", fault, remedy) for fault, remedy in faults),
+    ]
 
 
 async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Check]:

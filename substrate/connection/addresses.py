@@ -45,7 +45,7 @@ def open_servers(url: str, wiring: Wiring, mode: AckMode = "auto") -> OneServer 
     if mode == "primary" or (mode == "auto" and not several):
         acknowledgement = Acknowledgement()
         if not several:
-            return OneServer(opening.open(url, CONNECT_S))
+            return OneServer(opening.open("the server", url, CONNECT_S))
     else:
         acknowledgement = Acknowledgement(1, on_disk=mode == "replica-disk")
     servers = SeveralServers(opening.find, opening.make, wiring.changed, acknowledgement, opening.sentinels)
@@ -63,7 +63,7 @@ class _Opening:
         self.sentinels: dict[Address, Server] = {}
         self._scheme = "rediss" if address.encrypted else "redis"
 
-    def open(self, url: str, connect_s: float, *, to_store: bool = True) -> Server:
+    def open(self, address: str, url: str, connect_s: float, *, to_store: bool = True) -> Server:
         username, password = self.wiring.credentials
         settings: dict[str, Any] = {
             "timeout": 5,
@@ -84,11 +84,11 @@ class _Opening:
             pool = redis.BlockingConnectionPool.from_url(url, max_connections=most, **settings)
             return redis.Redis(connection_pool=pool, retry=None)
 
-        return Server(make, MAX_CONNECTIONS, WRITES_AT_ONCE, self.wiring.answer_s)
+        return Server(address, make, (MAX_CONNECTIONS, WRITES_AT_ONCE), self.wiring.answer_s)
 
     def make(self, at: Address) -> Server:
         place = f"{self._scheme}://{at}" if self.address.kind else self.address.url
-        return self.open(place, CONNECT_OTHER_S)
+        return self.open(str(at), place, CONNECT_OTHER_S)
 
     async def find(self, known: Sequence[Address]) -> Layout:
         address = self.address
@@ -103,5 +103,5 @@ class _Opening:
 
     async def _ask_sentinel(self, at: Address, commands: Sequence[Command]) -> list[Any]:
         if at not in self.sentinels:
-            self.sentinels[at] = self.open(f"{self._scheme}://{at}", CONNECT_OTHER_S, to_store=False)
+            self.sentinels[at] = self.open(str(at), f"{self._scheme}://{at}", CONNECT_OTHER_S, to_store=False)
         return await self.sentinels[at].lines.send_together(*commands)

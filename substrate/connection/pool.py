@@ -220,7 +220,7 @@ class Connection:
         else:
             work = partial(self._write_when_allowed, query.name, words)
         reply = await patiently(lambda: self.writes.run(work), NOT_DONE, self.moving_s)
-        if self.servers.confirms and not any(_CHANGED.match(line) for line in reply[-1]):
+        if self.servers.replicas_asked and not any(_CHANGED.match(line) for line in reply[-1]):
             await self.confirm(graph)
         self.wrote(graph)
         if refused:
@@ -272,12 +272,12 @@ class Connection:
     async def confirm(self, key: str) -> None:
         """Return when the replicas have all that was written in the slot of a key; at once where none are asked.
         What is found written may be of a write that was not confirmed. Raises NotConfirmed, or as `write`."""
-        if self.servers.confirms:
+        if self.servers.replicas_asked:
             await self._in_time("SET", mark_of(key), self._writing_lines.send)
 
     async def command(self, *words: str | int | bytes) -> Any:
         """Send any other Redis command and return its reply. Raises as `read` does."""
-        lines = self._writing_lines if words[0] in _CHANGING and self.servers.confirms else self._lines
+        lines = self._writing_lines if words[0] in _CHANGING and self.servers.replicas_asked else self._lines
         return await self._in_time(str(words[0]), words, lines.send)
 
     async def everywhere(self, *words: str | int | bytes, replicas: bool = False) -> list[Any]:

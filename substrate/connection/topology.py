@@ -32,6 +32,8 @@ ASKED_S: Final = 1.0
 """How long a server may take to say who holds what."""
 LEARNED_EVERY_S: Final = 0.1
 """While a layout is not as it should be, it is asked for so often at most."""
+LEARNED_AGAIN_S: Final = 10.0
+"""A layout that nobody doubts is asked for again after so long: replicas come and go unheard."""
 MOST_HOPS: Final = 5
 CONFIRM_MS: Final = 1000
 """How long a write waits for its replicas: thirty times what it takes as a rule."""
@@ -70,10 +72,15 @@ class Sender(Protocol):
 class Server:
     """The connections of this process to one server: `lines` for what reads, `writing_lines` for what writes.
 
+    `address`: as people are told of it. `sizes`: how many connections of each kind there are at most.
     `unconfirmed`: its replicas did not confirm the last write in time.
     """
 
-    def __init__(self, make: Callable[[int], redis.Redis], most: int, most_writing: int, answer_s: float) -> None:
+    def __init__(
+        self, address: str, make: Callable[[int], redis.Redis], sizes: tuple[int, int], answer_s: float
+    ) -> None:
+        self.address = address
+        most, most_writing = sizes
         self.client, self.writing = make(most), make(most_writing)
         self.lines = Lines(self.client, most, answer_s)
         self.writing_lines = Lines(self.writing, most_writing, answer_s)
@@ -109,7 +116,11 @@ class Layout(NamedTuple):
 
 
 class Acknowledgement(NamedTuple):
-    """How a write is confirmed: by so many replicas, which have it in memory, or on disk with `on_disk`."""
+    """How a write is confirmed: by so many replicas, which have it in memory, or on disk with `on_disk`.
+
+    All replicas that are up are asked, and at least so many: any of them may be the one that a failover chooses,
+    and while Sentinels carry one out the former primary still has the others.
+    """
 
     replicas: int = 0
     on_disk: bool = False
@@ -129,7 +140,7 @@ class OneServer:
     """A store on one server."""
 
     moving_s = 0.0
-    confirms = False
+    replicas_asked = 0
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -150,6 +161,10 @@ class OneServer:
         """Whether the server is the one that holds a key."""
         del server, key
         return True
+
+    async def count_slots(self) -> dict[str, int] | None:
+        """How many slots each primary of a cluster holds, by its address; None where there are none."""
+        return None
 
     async def close(self) -> None:
         await self._server.close()
@@ -175,7 +190,7 @@ class SeveralServers:
     ) -> None:
         self._find, self._make, self._changed = find, make, changed
         self._beside = beside
-        self.confirms = acknowledgement.replicas > 0
+        self.replicas_asked = acknowledgement.replicas
         self._layout: Layout | None = None
         self._known: dict[Address, Server] = {}
         self._learning: asyncio.Task[None] | None = None
@@ -191,11 +206,15 @@ class SeveralServers:
             found = self._known[address] = self._make(address)
         return found
 
-    async def layout(self) -> Layout:
-        """Who holds what; asked for again where that is in doubt. Raises Unplaced when no server says it."""
-        if self._layout is None or (self._doubted and time.monotonic() - self._learned_at > LEARNED_EVERY_S):
-            if self._learning is None:
-                self._learning = asyncio.create_task(self._learn())
+    async def layout(self, *, anew: bool = False) -> Layout:
+        """Who holds what; asked for `anew`, where it is in doubt, and after a while beside what goes on. Raises
+        Unplaced when no server says it."""
+        age = time.monotonic() - self._learned_at
+        in_doubt = self._layout is None or (self._doubted and age > LEARNED_EVERY_S)
+        if self._learning is None and (anew or in_doubt or age > LEARNED_AGAIN_S):
+            self._learning = asyncio.create_task(self._learn())
+            self._learning.add_done_callback(lambda task: task.cancelled() or task.exception())
+        if self._learning is not None and (anew or in_doubt):
             await asyncio.shield(self._learning)
         if self._layout is None:
             raise Unplaced("no server says who holds what")
@@ -229,13 +248,17 @@ class SeveralServers:
             raise Unplaced(f"no server holds the slot of {key}")
         return address
 
+    def count_followers(self, primary: Address) -> int:
+        """How many replicas of a primary are up, as far as is known."""
+        return 0 if self._layout is None else len(self._layout.replicas.get(primary, ()))
+
     async def client(self, key: str) -> redis.Redis:
         """The library's client of the server that holds a key. Raises Unplaced."""
         return self.server(await self.primary(key)).client
 
     async def all(self, *, replicas: bool = False) -> list[Server]:
         """All primaries, with their replicas if asked for. Raises Unplaced."""
-        layout = await self.layout()
+        layout = await self.layout(anew=replicas)
         addresses = layout.addresses()
         if replicas:
             addresses += [replica for primary in addresses for replica in layout.replicas.get(primary, ())]
@@ -244,6 +267,12 @@ class SeveralServers:
     async def holds(self, server: Server, key: str) -> bool:
         """Whether the server is the one that holds a key. Raises Unplaced."""
         return self.server(await self.primary(key)) is server
+
+    async def count_slots(self) -> dict[str, int] | None:
+        """How many slots each primary of a cluster holds, by its address; None where there are none."""
+        primaries = (await self.layout()).primaries
+        held = Counter(str(address) for address in primaries if address is not None)
+        return dict(held) if len(primaries) > 1 else None
 
     async def close(self) -> None:
         for server in (*self._known.values(), *self._beside.values()):
@@ -315,6 +344,8 @@ class _Routed:
     ) -> list[Any]:
         """The replies to what changes something, once the replicas have it. After a write that was not confirmed
         the next one begins only where there are replicas. Raises Unplaced, Unconfirmed."""
+        followers = self._servers.count_followers(address)
+        asked = asked._replace(replicas=max(asked.replicas, followers))
         if server.unconfirmed and await server.count_replicas() < asked.replicas:
             raise Unplaced(f"the primary at {address} has too few replicas for a write to be confirmed")
         *replies, confirmed = await server.writing_lines.send_together(*words, asked.command())
