@@ -48,7 +48,7 @@ def open_servers(url: str, wiring: Wiring, mode: AckMode = "auto") -> OneServer 
             return OneServer(opening.open("the server", url, CONNECT_S))
     else:
         acknowledgement = Acknowledgement(1, on_disk=mode == "replica-disk")
-    servers = SeveralServers(opening.find, opening.make, wiring.changed, acknowledgement, opening.sentinels)
+    servers = SeveralServers(opening.find, opening.make, wiring.changed, acknowledgement, beside=opening.sentinels)
     opening.servers = servers
     return servers
 

@@ -56,7 +56,8 @@ def translate_error(error: Exception, query: str) -> SubstrateError:
     if text.startswith((*_BUSY, *_REFUSES_WORK)):
         kind = EngineBusy if text.startswith(_BUSY) else Unavailable
         return kind(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
-    if isinstance(error, (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)):
+    lost = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
+    if isinstance(error, lost) or text.startswith("UNBLOCKED"):  # it became a replica while it worked
         return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
     if "timed out" in text:
         return StoreTimeout(

@@ -186,6 +186,7 @@ class SeveralServers:
         make: Callable[[Address], Server],
         changed: Callable[[], None],
         acknowledgement: Acknowledgement,
+        *,
         beside: Mapping[Address, Server],
     ) -> None:
         self._find, self._make, self._changed = find, make, changed
@@ -314,7 +315,7 @@ class _Routed:
             waiting = redirected
             if not asking:
                 self._servers.doubt()
-        if any(isinstance(reply, MOVING) for reply in replies):
+        if any(isinstance(reply, MOVING) or str(reply).startswith("UNBLOCKED") for reply in replies):
             self._servers.doubt()
         return replies
 

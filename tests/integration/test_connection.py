@@ -209,6 +209,7 @@ async def test_a_round_trip_takes_some_time(deps: Deps) -> None:
         (redis_errors.ResponseError("MISCONF Redis is configured to save"), Unavailable),
         (redis_errors.ResponseError("NOREPLICAS Not enough good replicas"), Unavailable),
         (redis_errors.ResponseError("READONLY You can't write against a read only replica"), Moving),
+        (redis_errors.ResponseError("UNBLOCKED force unblock, instance state changed"), ConnectionLost),
         (redis_errors.ResponseError("Division by zero"), Fault),
     ],
     ids=str,

@@ -286,3 +286,7 @@ WITH 'c_'
 WITH DISTINCT s
 LIMIT $rows
 RETURN s.id;
+
+// made
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN m.created_at;
