@@ -17,8 +17,6 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from schemas.store_address import AckMode, parse_address
-
 
 class _Group(BaseSettings):
     model_config = SettingsConfigDict(
@@ -37,8 +35,8 @@ def _check_address(text: str, schemes: Sequence[str], names: str = "") -> str:
     try:
         parts = urlsplit(text)
         usable = parts.scheme in schemes
-        if usable and "+" in parts.scheme:
-            parse_address(text)
+        if "+" in parts.scheme:  # several servers: each is looked at when they are opened
+            usable = usable and bool(parts.netloc)
         else:
             target = parts.path.strip("/") if parts.scheme == "unix" else parts.hostname
             usable = usable and bool(target) and parts.port != 0
@@ -56,6 +54,10 @@ def _check_counter(address: SecretStr) -> SecretStr:
 
 _WebAddress = Annotated[str, AfterValidator(partial(_check_address, schemes=("http", "https")))]
 
+
+AckMode = Literal["auto", "primary", "replica", "replica-disk"]
+"""Who has a write when it is acknowledged: the primary, or one replica as well, in memory or on disk. `auto`: a
+replica as well where there are several servers."""
 
 AppraisalMode = Literal["words", "model", "off"]
 """How the text of a memory is appraised at writing."""

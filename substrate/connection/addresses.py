@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 import redis.asyncio as redis
 
-from schemas.store_address import AckMode, Address, StoreAddress, parse_address
+from schemas.errors import InvalidRequest
 from substrate.connection.lines import Command
 from substrate.connection.topology import (
     Acknowledgement,
+    Address,
     Layout,
     OneServer,
     Server,
@@ -19,12 +21,68 @@ from substrate.connection.topology import (
     find_primary,
 )
 
+if TYPE_CHECKING:
+    from schemas.settings import AckMode
+
 MAX_CONNECTIONS: Final = 32
 WRITES_AT_ONCE: Final = 6
 """The engine applies one write at a time; the others are parsed and planned meanwhile."""
 CONNECT_S: Final = 5.0
 CONNECT_OTHER_S: Final = 1.0
 """How long one of several servers may take to take a connection: another one may hold the key by then."""
+
+
+REMEDY: Final = "Write redis+sentinel://HOST:PORT,HOST:PORT/NAME, or redis+cluster://HOST:PORT,HOST:PORT."
+_PORTS: Final = {"sentinel": 26379, "cluster": 6379}
+
+
+class StoreAddress(NamedTuple):
+    """A parsed address. `kind`: what stands behind the plus of its scheme; empty for one server, whose `url` the
+    library reads."""
+
+    kind: Literal["", "sentinel", "cluster"]
+    url: str
+    servers: Sequence[Address] = ()
+    name: str = ""
+    username: str | None = None
+    password: str | None = None
+    encrypted: bool = False
+
+
+def parse_address(url: str) -> StoreAddress:
+    """Read an address. Raises InvalidRequest where it names no server, or Sentinels without the name of a primary.
+    The message is without the address, which may hold a password."""
+    scheme, _, rest = url.partition("://")
+    base, _, kind = scheme.partition("+")
+    if not kind:
+        return StoreAddress("", url)
+    if base not in ("redis", "rediss") or kind not in ("sentinel", "cluster"):
+        raise InvalidRequest(f"{scheme}:// is no kind of address", remedy=REMEDY)
+    place = urlsplit(f"//{rest}")
+    login, _, hosts = place.netloc.rpartition("@")
+    username, _, password = login.partition(":")
+    servers: list[Address] = []
+    for each in hosts.split(","):
+        try:
+            parts = urlsplit(f"//{each}")
+            usable = bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise InvalidRequest("a host has no name, or a port that is no number up to 65535", remedy=REMEDY)
+        servers.append(Address(parts.hostname or "", parts.port or _PORTS[kind]))
+    name = place.path.strip("/")
+    if kind == "sentinel" and not name:
+        raise InvalidRequest("behind the Sentinels no primary is named", remedy=REMEDY)
+    return StoreAddress(
+        "sentinel" if kind == "sentinel" else "cluster",
+        url,
+        servers,
+        name,
+        unquote(username) or None,
+        unquote(password) or None,
+        encrypted=base == "rediss",
+    )
 
 
 class Wiring(NamedTuple):
@@ -38,7 +96,7 @@ class Wiring(NamedTuple):
 
 
 def open_servers(url: str, wiring: Wiring, mode: AckMode = "auto") -> OneServer | SeveralServers:
-    """What sends commands to the servers of an address; nothing is connected yet. Raises ValueError as
+    """What sends commands to the servers of an address; nothing is connected yet. Raises InvalidRequest as
     `parse_address` does."""
     opening = _Opening(parse_address(url), wiring)
     several = bool(opening.address.kind)

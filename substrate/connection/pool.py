@@ -24,14 +24,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequen
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.asyncio.lock import Lock
 
 from schemas.errors import Fault, Unavailable
-from schemas.store_address import AckMode
 from schemas.temporal import Instant
 from substrate.connection.addresses import WRITES_AT_ONCE, Wiring, open_servers
 from substrate.connection.errors import (
@@ -52,6 +51,9 @@ from substrate.connection.parameters import typed_row
 from substrate.connection.topology import Server, key_of, mark_of
 from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
+
+if TYPE_CHECKING:
+    from schemas.settings import AckMode
 
 type Row = Sequence[Any]
 

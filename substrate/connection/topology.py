@@ -23,7 +23,6 @@ import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from schemas.store_address import Address
 from substrate.connection.lines import Command, Lines, NotConnected
 
 HOME: Final = "substrate:upkeep:lease"
@@ -46,6 +45,16 @@ _KEYLESS: Final = frozenset(
 )  # fmt: skip
 _KEY_AT: Final = {"EVAL": 3, "EVALSHA": 3, "OBJECT": 2, "GRAPH.CONSTRAINT": 2, "MEMORY": 2}
 """Where the key of a command stands, if not right behind its name."""
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
 
 
 class Unplaced(ConnectionError):

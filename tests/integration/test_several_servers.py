@@ -16,8 +16,7 @@ from orchestration.writing.erasure import erase
 from schemas.commands import EraseCitizen
 from schemas.errors import Unavailable
 from schemas.memory import Level
-from schemas.settings import EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
-from schemas.store_address import AckMode
+from schemas.settings import AckMode, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from tests.integration.store import ask, found, ids, remember, send, stored

@@ -9,11 +9,13 @@ import pytest
 from redis import exceptions as redis_errors
 from redis.crc import key_slot
 
-from schemas.store_address import Address, parse_address
+from schemas.errors import InvalidRequest
+from substrate.connection.addresses import parse_address
 from substrate.connection.lines import Command
 from substrate.connection.topology import (
     HOME,
     Acknowledgement,
+    Address,
     Unplaced,
     find_cluster,
     find_primary,
@@ -77,7 +79,7 @@ def test_an_address_of_several_servers_may_hold_a_user_and_a_password() -> None:
     ],
 )
 def test_an_address_without_a_server_or_a_name_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
+    with pytest.raises(InvalidRequest):
         parse_address(url)
 
 
