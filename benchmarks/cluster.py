@@ -41,6 +41,8 @@ from substrate.graphs.names import graph_name
 
 WRITERS: Final = 8
 ASKERS: Final = 8
+TIMEOUT_MS: Final = 2_500
+"""After so long a server that does not answer is taken for dead."""
 CALM_S: Final = 1.5
 STOPPED_S: Final = 20.0
 MOST_S: Final = 60.0
@@ -203,7 +205,7 @@ async def run(kinds: Mapping[str, Any], harms: list[str], rounds: int) -> dict[s
     """Run the rounds of each harm on each kind of machines."""
     figures: dict[str, Figures] = {}
     for kind, opened in kinds.items():
-        async with opened() as machines:
+        async with opened(timeout_ms=TIMEOUT_MS) as machines:
             with tempfile.TemporaryDirectory() as directory:
                 served = Served(Path(directory), machines.url)
                 await served.start()

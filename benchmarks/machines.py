@@ -24,8 +24,8 @@ from redis import exceptions as redis_errors
 from substrate.engine.process import MODULE_ARGUMENTS, bundled_binaries
 
 SLOTS: Final = 16_384
-NODE_TIMEOUT_MS: Final = 2_500
-"""Above the longest query of the engine (1.5 s): a slow query is no failover."""
+NODE_TIMEOUT_MS: Final = 5_000
+"""Far above the longest query of the engine (1.5 s): a busy machine is no failover."""
 START_S: Final = 30.0
 _CONFIGURATION: Final = """\
 bind 127.0.0.1
@@ -210,12 +210,14 @@ class Machines:
 
 
 @asynccontextmanager
-async def cluster(primaries: int = 3, replicas: int = 1) -> AsyncIterator[Machines]:
+async def cluster(
+    primaries: int = 3, replicas: int = 1, timeout_ms: int = NODE_TIMEOUT_MS
+) -> AsyncIterator[Machines]:
     """A Redis Cluster in a directory of its own; it is gone afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="substrate-cluster-"))
     text = _CONFIGURATION + _CLUSTER
     servers = [
-        Server(port, home, text.format(port=port, directory=home, timeout=NODE_TIMEOUT_MS))
+        Server(port, home, text.format(port=port, directory=home, timeout=timeout_ms))
         for port in free_ports(primaries * (1 + replicas))
         if (home := directory / str(port))
     ]
@@ -259,14 +261,16 @@ async def _join(servers: Sequence[Server], primaries: int) -> None:
         return bool(told[0] == "slave" and told[3] == "connected")
 
     async def is_whole(client: redis.Redis) -> bool:
-        return "cluster_state:ok" in str(await client.execute_command("CLUSTER", "INFO"))
+        shards = [row[2:] for row in await client.execute_command("CLUSTER", "SLOTS")]
+        told = sum(map(len, shards)) == len(servers)
+        return told and "cluster_state:ok" in str(await client.execute_command("CLUSTER", "INFO"))
 
     await asyncio.gather(*(server.wait(follows) for server in servers[primaries:]))
     await asyncio.gather(*(server.wait(is_whole) for server in servers))
 
 
 @asynccontextmanager
-async def sentinels(replicas: int = 2) -> AsyncIterator[Machines]:
+async def sentinels(replicas: int = 2, timeout_ms: int = NODE_TIMEOUT_MS) -> AsyncIterator[Machines]:
     """A primary with replicas and three Sentinels, in a directory of their own; it is gone afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="substrate-sentinel-"))
     ports = free_ports(1 + replicas + 3)
@@ -278,9 +282,7 @@ async def sentinels(replicas: int = 2) -> AsyncIterator[Machines]:
     watching: list[Server] = []
     for port in ports[1 + replicas :]:
         home = directory / str(port)
-        text = _SENTINEL.format(
-            port=port, directory=home, master=MASTER, primary=ports[0], timeout=NODE_TIMEOUT_MS
-        )
+        text = _SENTINEL.format(port=port, directory=home, master=MASTER, primary=ports[0], timeout=timeout_ms)
         watching.append(Server(port, home, text, module=False, sentinel=True))
     machines = Machines(f"redis+sentinel://{_addresses(watching)}/{MASTER}", servers, watching)
     try:

@@ -16,7 +16,7 @@ import typer
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.cli.program import EXIT_FAULT
+from api.cli.program import EXIT_FAULT, option
 from api.runtime.runtime import open_store
 from orchestration.features.registry import FEATURES
 from orchestration.upkeep.due import check_names
@@ -26,7 +26,7 @@ from schemas.settings import Settings, StoreSettings
 from schemas.temporal import CLOCK_AHEAD, to_datetime
 from schemas.upkeep.runs import ONLY_NAMED
 from substrate.backup.files import unfinished_backups
-from substrate.connection.inspection import find_faults, inspect_servers
+from substrate.connection.inspection import compare_rights, describe_rights, find_faults, inspect_servers
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
 from substrate.engine.data_directory import WARN_BYTES, describe_low_space
@@ -75,8 +75,16 @@ class Check(NamedTuple):
 class DoctorCommand(options.StoreCommand, name="doctor"):
     """Check the engine, the indexes, the models and the disk, each with its remedy."""
 
+    acl: str | None = option("--acl USER", "Print the least rights of this user of a FalkorDB server instead.")
+
     def run(self) -> None:
         settings, page = self.settings, support.output()
+        if self.acl is not None:
+            page.say(describe_rights(self.acl))
+            lacking, dangerous = support.run(_compare_rights(settings.store, self.acl))
+            page.fold(f"{self.acl} lacks: {', '.join(lacking) or 'nothing'}.")
+            page.fold(f"It has, and does not need: {', '.join(dangerous) or 'nothing'}.")
+            raise typer.Exit(EXIT_FAULT if lacking else 0)
         checks = [_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
         checks += [*support.run(_check_store(settings)), _check_upkeep(settings)]
         for check in checks:
@@ -222,6 +230,11 @@ async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -
         names = ", ".join(f"{name} {number}" for name, number in (await engine_versions(engine.socket)).items())
     slow = "" if trip < SLOW_TRIP_MS else "The engine is slow to answer: look for load on it."
     return Check("engine", f"{names}; round trip {trip:.2f} ms", slow)
+
+
+async def _compare_rights(store: StoreSettings, user: str) -> tuple[list[str], list[str]]:
+    async with open_store(store) as (connection, _):
+        return await compare_rights(connection, user)
 
 
 async def _check_servers(connection: Connection) -> list[Check]:

@@ -7,12 +7,59 @@ from typing import Any, Final, NamedTuple
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
-from schemas.errors import SubstrateError
+from schemas.errors import Fault, SubstrateError
 from substrate.connection.pool import Connection
 from substrate.connection.topology import Server
 
 _MODULE: Final = "graph"
 """What FalkorDB is called among the modules."""
+RIGHTS: Final = (
+    "asking", "bgrewriteaof", "client|setinfo", "client|setname", "cluster|info", "cluster|slots",
+    "command|info", "config|get", "del", "discard", "eval", "evalsha", "exec", "exists", "expire", "get",
+    "graph.constraint", "graph.delete", "graph.list", "graph.query", "graph.ro_query", "graph.slowlog", "hdel",
+    "hget", "hgetall", "hlen", "hset", "hsetnx", "incr", "incrby", "info", "multi", "object|idletime", "ping",
+    "pttl", "pexpire", "rename", "renamenx", "role", "script|load", "set", "slowlog|reset", "time", "unwatch",
+    "vadd", "vcard", "vdim", "vgetattr", "vismember", "vrange", "vrem", "vsetattr", "vsim", "wait", "waitaof",
+    "watch", "zadd", "zrange", "zremrangebyscore",
+)  # fmt: skip
+"""The commands that the service sends, with what its scripts call."""
+KEYS: Final = ("citizen_*", "collective_*", "ecosystem_n3", "{*", "substrate:*", "telemetry{*")
+
+
+DANGEROUS: Final = (
+    "acl|setuser", "config|set", "debug", "flushall", "flushdb", "graph.config", "keys", "module|load", "shutdown"
+)  # fmt: skip
+"""Commands that the service never sends, and by which a user reaches more than its keys."""
+MOST_ARGUMENTS: Final = 8
+"""A command is tried with one argument more until the server finds them enough."""
+
+
+def describe_rights(name: str) -> str:
+    """The command that gives a user of the servers the least rights that the service needs."""
+    words = ["ACL SETUSER", name, "on", ">PASSWORD", "resetkeys", *(f"~{key}" for key in KEYS), "-@all"]
+    return " ".join([*words, *(f"+{command}" for command in RIGHTS)])
+
+
+async def compare_rights(connection: Connection, user: str) -> tuple[list[str], list[str]]:
+    """The commands of `RIGHTS` that a user may not send, and the dangerous ones that it may. Raises Fault where
+    the caller may not ask that, or there is no such user."""
+    [server, *_] = await connection.all_servers()
+
+    async def may(command: str) -> bool:
+        answer = ""
+        for many in range(MOST_ARGUMENTS):
+            words = ("ACL", "DRYRUN", user, *command.split("|"), *("1",) * many)
+            try:
+                answer = str(await connection.command_at(server, *words))
+            except Fault as error:
+                if "wrong number of arguments" not in error.detail:
+                    raise
+            else:
+                break
+        return "permissions to run" not in answer
+
+    lacking = [command for command in RIGHTS if not await may(command)]
+    return lacking, [command for command in DANGEROUS if await may(command)]
 
 
 class ServerReport(NamedTuple):
@@ -85,7 +132,7 @@ def find_faults(reports: Sequence[ServerReport], needed: int) -> Iterator[tuple[
         elif not report.module:
             yield f"{report.address} has no FalkorDB", "Load the module: `loadmodule falkordb.so`."
         if report.role == "primary" and report.replicas < needed:
-            said = f"{report.address} has {report.replicas} replicas; a write is acknowledged when {needed} has it"
+            said = f"{report.address} has too few replicas ({report.replicas}): a write waits for {needed}"
             yield said, "Add a replica, or set SUBSTRATE_ACK=primary."
     numbers = sorted({report.module for report in reports if report.module})
     if len(numbers) > 1:

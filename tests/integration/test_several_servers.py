@@ -14,9 +14,10 @@ from benchmarks.machines import Machines, cluster, sentinels
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseCitizen
-from schemas.errors import Unavailable
+from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
 from schemas.settings import AckMode, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
+from substrate.connection.inspection import compare_rights, describe_rights, find_faults, inspect_servers
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from tests.integration.store import ask, found, ids, remember, send, stored
@@ -39,11 +40,13 @@ async def machines(request: pytest.FixtureRequest) -> AsyncIterator[Machines]:
 
 
 @asynccontextmanager
-async def service(machines: Machines, ack: AckMode = "auto") -> AsyncIterator[Deps]:
-    """A service over the machines."""
+async def service(machines: Machines, ack: AckMode = "auto", user: str = "") -> AsyncIterator[Deps]:
+    """A service over the machines, as a user with the word `word`, or without one."""
     settings = Settings(
         upkeep=UpkeepSettings(upkeep="off"),
-        store=StoreSettings(url=machines.url, names="off", ack=ack),
+        store=StoreSettings(
+            url=machines.url.replace("://", f"://{user}:word@" if user else "://"), names="off", ack=ack
+        ),
         embedding=EmbeddingSettings(embedding="local"),
     )
     async with open_runtime(settings) as runtime:
@@ -101,6 +104,35 @@ async def test_an_erased_citizen_is_on_no_server_and_may_begin_again(
                 assert not file.is_file() or b"heliotrope" not in file.read_bytes(), file
         await stored(deps, remember("gone", "new"), now=await deps.connection.now())
         assert await held(deps, "gone") == ["new"]
+
+
+async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is_missing_is_named(
+    machines: Machines, local_model: object
+) -> None:
+    rights = describe_rights("least").replace(">PASSWORD", ">word").split()
+    for server in machines.servers:
+        await server.ask(*rights)
+    async with service(machines, user="least") as deps:
+        await stored(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
+        stream = await ask(deps, "gil", "Where is the boat?", now=await deps.connection.now())
+        assert (ids(found(stream)), stream.degraded) == (["boat"], ())
+        await erase(EraseCitizen(citizen_id="gil"), deps, await deps.connection.now(), None)
+        assert len(await inspect_servers(deps.connection)) == len(machines.servers)
+    async with service(machines) as able:
+        assert await compare_rights(able.connection, "least") == ([], [])
+        for server in machines.servers:
+            await server.ask("ACL", "SETUSER", "least", "-wait", "+flushall")
+        assert await compare_rights(able.connection, "least") == (["wait"], ["flushall"])
+    async with service(machines, user="least") as deps:
+        with pytest.raises(SubstrateError, match="wait"):
+            await send(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
+
+
+async def test_what_is_wrong_among_the_servers_is_told(machines: Machines, local_model: object) -> None:
+    async with service(machines) as deps:
+        assert list(find_faults(await inspect_servers(deps.connection), 1)) == []
+        [fault, *_] = find_faults(await inspect_servers(deps.connection), 3)
+        assert "a write waits for 3" in fault[0]
 
 
 async def test_every_acknowledged_command_is_there_once_after_its_primary_was_killed(
