@@ -6,14 +6,15 @@ Used by `benchmarks.cluster` and by the tests of what holds on more than one mac
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -57,6 +58,14 @@ sentinel failover-timeout {master} 6000
 sentinel parallel-syncs {master} 1
 """
 MASTER: Final = "mymaster"
+
+
+@contextmanager
+def _choosing_ports() -> Iterator[None]:
+    """Within the context no other process of this machine chooses ports: they are free until a server has them."""
+    with Path(tempfile.gettempdir(), "substrate-machines.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def free_ports(many: int) -> list[int]:
@@ -216,21 +225,27 @@ async def cluster(
     """A Redis Cluster in a directory of its own; it is gone afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="substrate-cluster-"))
     text = _CONFIGURATION + _CLUSTER
-    servers = [
-        Server(port, home, text.format(port=port, directory=home, timeout=timeout_ms))
-        for port in free_ports(primaries * (1 + replicas))
-        if (home := directory / str(port))
-    ]
-    machines = Machines("redis+cluster://" + _addresses(servers[:3]), servers)
+    machines = Machines("", [])
     try:
-        for server in servers:
-            server.start()
-        await asyncio.gather(*(server.wait(_answers) for server in servers))
-        await _join(servers, primaries)
+        with _choosing_ports():
+            for port in free_ports(primaries * (1 + replicas)):
+                home = directory / str(port)
+                machines.servers.append(
+                    Server(port, home, text.format(port=port, directory=home, timeout=timeout_ms))
+                )
+            machines.url = "redis+cluster://" + _addresses(machines.servers[:3])
+            await _start_all(machines.servers)
+        await _join(machines.servers, primaries)
         yield machines
     finally:
         machines.stop()
         shutil.rmtree(directory, ignore_errors=True)
+
+
+async def _start_all(servers: Sequence[Server]) -> None:
+    for server in servers:
+        server.start()
+    await asyncio.gather(*(server.wait(_answers) for server in servers))
 
 
 async def _join(servers: Sequence[Server], primaries: int) -> None:
@@ -273,30 +288,36 @@ async def _join(servers: Sequence[Server], primaries: int) -> None:
 async def sentinels(replicas: int = 2, timeout_ms: int = NODE_TIMEOUT_MS) -> AsyncIterator[Machines]:
     """A primary with replicas and three Sentinels, in a directory of their own; it is gone afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="substrate-sentinel-"))
-    ports = free_ports(1 + replicas + 3)
-    servers: list[Server] = []
-    for number, port in enumerate(ports[: 1 + replicas]):
-        home = directory / str(port)
-        follow = f"replicaof 127.0.0.1 {ports[0]}\n" if number else ""
-        servers.append(Server(port, home, _CONFIGURATION.format(port=port, directory=home) + follow))
-    watching: list[Server] = []
-    for port in ports[1 + replicas :]:
-        home = directory / str(port)
-        text = _SENTINEL.format(port=port, directory=home, master=MASTER, primary=ports[0], timeout=timeout_ms)
-        watching.append(Server(port, home, text, module=False, sentinel=True))
-    machines = Machines(f"redis+sentinel://{_addresses(watching)}/{MASTER}", servers, watching)
+    machines = Machines("", [])
+    servers, watching = machines.servers, machines.sentinels
     try:
-        for server in servers:
-            server.start()
-        await asyncio.gather(*(server.wait(_answers) for server in servers))
+        with _choosing_ports():
+            primary, *others = free_ports(1 + replicas + 3)
+            for port in (primary, *others):
+                home = directory / str(port)
+                named = {
+                    "port": port,
+                    "directory": home,
+                    "primary": primary,
+                    "master": MASTER,
+                    "timeout": timeout_ms,
+                }
+                if len(servers) <= replicas:
+                    follow = f"replicaof 127.0.0.1 {primary}\n" if servers else ""
+                    servers.append(Server(port, home, _CONFIGURATION.format(**named) + follow))
+                else:
+                    watching.append(Server(port, home, _SENTINEL.format(**named), module=False, sentinel=True))
+            machines.url = f"redis+sentinel://{_addresses(watching)}/{MASTER}"
+            await _start_all(servers)
+            # A Sentinel looks for its primary as soon as it starts, and none chooses these ports meanwhile.
+            for server in watching:
+                server.start()
 
         async def follows(client: redis.Redis) -> bool:
             told = await client.execute_command("ROLE")
             return bool(told[0] == "slave" and told[3] == "connected")
 
         await asyncio.gather(*(server.wait(follows) for server in servers[1:]))
-        for server in watching:
-            server.start()
 
         async def knows_all(client: redis.Redis) -> bool:
             state = (await client.sentinel_masters())[MASTER]
