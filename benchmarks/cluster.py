@@ -89,7 +89,8 @@ async def _kill_replica(machines: Machines, graph: str) -> Server:
     return replica
 
 
-async def _fail_over(machines: Machines, graph: str) -> Server:
+async def fail_over(machines: Machines, graph: str) -> Server:
+    """Have a replica take over from the primary of a graph, in order; returns the former primary."""
     primary = await machines.owner(graph)
     if machines.sentinels:
         await machines.sentinels[0].ask("SENTINEL", "FAILOVER", MASTER)
@@ -118,7 +119,7 @@ HARMS: Final[Mapping[str, Harm]] = {
     "primary killed": Harm(_kill_primary, _start),
     "primary stopped": Harm(_stop_primary, _go_on),
     "replica killed": Harm(_kill_replica, _start),
-    "failover": Harm(_fail_over, _nothing),
+    "failover": Harm(fail_over, _nothing),
     "slot moved": Harm(_move_slot, _nothing),
 }
 
