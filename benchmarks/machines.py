@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import shutil
 import signal
 import socket
 import subprocess
@@ -25,6 +24,8 @@ from redis import exceptions as redis_errors
 from substrate.engine.process import MODULE_ARGUMENTS, bundled_binaries
 
 SLOTS: Final = 16_384
+PORTS_AT_ONCE: Final = 20
+"""At most so many servers belong together."""
 NODE_TIMEOUT_MS: Final = 5_000
 """Far above the longest query of the engine (1.5 s): a busy machine is no failover."""
 START_S: Final = 30.0
@@ -61,20 +62,20 @@ MASTER: Final = "mymaster"
 
 
 @contextmanager
-def _choosing_ports() -> Iterator[None]:
-    """Within the context no other process of this machine chooses ports: they are free until a server has them."""
-    with Path(tempfile.gettempdir(), "substrate-machines.lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def free_ports(many: int) -> list[int]:
-    """Ports of which the bus port of a cluster, 10,000 higher, is free as well."""
-    ports: list[int] = []
-    for port in range(21_000, 31_000):
-        if len(ports) < many and _is_free(port) and _is_free(port + 10_000):
-            ports.append(port)
-    return ports
+def reserved_ports(many: int) -> Iterator[list[int]]:
+    """Ports that are free, with those of the bus of a cluster, 10,000 higher; nobody else here chooses them within
+    the context: a server that is killed gets its own again."""
+    for first in range(20_000, 30_000, PORTS_AT_ONCE):
+        with Path(tempfile.gettempdir(), f"substrate-ports-{first}.lock").open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            ports = [port for port in range(first, first + many) if _is_free(port) and _is_free(port + 10_000)]
+            if len(ports) == many:
+                yield ports
+                return
+    raise OSError("there are no free ports")
 
 
 def _is_free(port: int) -> bool:
@@ -218,28 +219,31 @@ class Machines:
                 server.process.wait()
 
 
+@contextmanager
+def _machines(many: int) -> Iterator[tuple[Machines, list[int], Path]]:
+    """No servers yet, ports for so many, and a directory for their data; all is gone afterwards."""
+    with reserved_ports(many) as ports, tempfile.TemporaryDirectory(prefix="substrate-machines-") as directory:
+        machines = Machines("", [])
+        try:
+            yield machines, ports, Path(directory)
+        finally:
+            machines.stop()
+
+
 @asynccontextmanager
 async def cluster(
     primaries: int = 3, replicas: int = 1, timeout_ms: int = NODE_TIMEOUT_MS
 ) -> AsyncIterator[Machines]:
     """A Redis Cluster in a directory of its own; it is gone afterwards."""
-    directory = Path(tempfile.mkdtemp(prefix="substrate-cluster-"))
     text = _CONFIGURATION + _CLUSTER
-    machines = Machines("", [])
-    try:
-        with _choosing_ports():
-            for port in free_ports(primaries * (1 + replicas)):
-                home = directory / str(port)
-                machines.servers.append(
-                    Server(port, home, text.format(port=port, directory=home, timeout=timeout_ms))
-                )
-            machines.url = "redis+cluster://" + _addresses(machines.servers[:3])
-            await _start_all(machines.servers)
+    with _machines(primaries * (1 + replicas)) as (machines, ports, directory):
+        for port in ports:
+            home = directory / str(port)
+            machines.servers.append(Server(port, home, text.format(port=port, directory=home, timeout=timeout_ms)))
+        machines.url = "redis+cluster://" + _addresses(machines.servers[:3])
+        await _start_all(machines.servers)
         await _join(machines.servers, primaries)
         yield machines
-    finally:
-        machines.stop()
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 async def _start_all(servers: Sequence[Server]) -> None:
@@ -287,47 +291,31 @@ async def _join(servers: Sequence[Server], primaries: int) -> None:
 @asynccontextmanager
 async def sentinels(replicas: int = 2, timeout_ms: int = NODE_TIMEOUT_MS) -> AsyncIterator[Machines]:
     """A primary with replicas and three Sentinels, in a directory of their own; it is gone afterwards."""
-    directory = Path(tempfile.mkdtemp(prefix="substrate-sentinel-"))
-    machines = Machines("", [])
-    servers, watching = machines.servers, machines.sentinels
-    try:
-        with _choosing_ports():
-            primary, *others = free_ports(1 + replicas + 3)
-            for port in (primary, *others):
-                home = directory / str(port)
-                named = {
-                    "port": port,
-                    "directory": home,
-                    "primary": primary,
-                    "master": MASTER,
-                    "timeout": timeout_ms,
-                }
-                if len(servers) <= replicas:
-                    follow = f"replicaof 127.0.0.1 {primary}\n" if servers else ""
-                    servers.append(Server(port, home, _CONFIGURATION.format(**named) + follow))
-                else:
-                    watching.append(Server(port, home, _SENTINEL.format(**named), module=False, sentinel=True))
-            machines.url = f"redis+sentinel://{_addresses(watching)}/{MASTER}"
-            await _start_all(servers)
-            # A Sentinel looks for its primary as soon as it starts, and none chooses these ports meanwhile.
-            for server in watching:
-                server.start()
+    with _machines(1 + replicas + 3) as (machines, ports, directory):
+        servers, watching = machines.servers, machines.sentinels
+        values = {"primary": ports[0], "master": MASTER, "timeout": timeout_ms}
+        for port in ports[: 1 + replicas]:
+            text = _CONFIGURATION.format(port=port, directory=directory / str(port))
+            follow = f"replicaof 127.0.0.1 {ports[0]}\n" if servers else ""
+            servers.append(Server(port, directory / str(port), text + follow))
+        for port in ports[1 + replicas :]:
+            text = _SENTINEL.format(port=port, directory=directory / str(port), **values)
+            watching.append(Server(port, directory / str(port), text, module=False, sentinel=True))
+        machines.url = f"redis+sentinel://{_addresses(watching)}/{MASTER}"
+        await _start_all(servers)
 
         async def follows(client: redis.Redis) -> bool:
             told = await client.execute_command("ROLE")
             return bool(told[0] == "slave" and told[3] == "connected")
 
-        await asyncio.gather(*(server.wait(follows) for server in servers[1:]))
-
         async def knows_all(client: redis.Redis) -> bool:
             state = (await client.sentinel_masters())[MASTER]
             return (int(state["num-slaves"]), int(state["num-other-sentinels"])) == (replicas, 2)
 
+        await asyncio.gather(*(server.wait(follows) for server in servers[1:]))
+        await _start_all(watching)
         await asyncio.gather(*(server.wait(knows_all) for server in watching))
         yield machines
-    finally:
-        machines.stop()
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _addresses(servers: Sequence[Server]) -> str:
