@@ -71,10 +71,12 @@ def reduced(
     drawn: set[tuple[str, str]] = set()
     for name, level in stream.levels.items() if found else ():
         levels[name] = own = _level(level, found, linked, share)
-        present |= {key_of(node): node for node in (*own.vector_results, *own.graph_results)}
+        standing = {id(node): node for node in (*own.vector_results, *own.graph_results)}
+        present |= {key_of(node): node for node in standing.values()}
         drawn.update(key_of(link)[:2] for link in own.relationships)
     nodes = present.values() if in_graph is None else in_graph
-    on_graph = {key_of(node)[:2] for node in nodes}
+    on_graph = {(node.graph_key, node.node_id) for node in nodes}
+    every = {id(node): node for node in all_memories(stream)}
     return stream.model_copy(
         update={
             "activation_tiers": ActivationTiers(
@@ -94,7 +96,7 @@ def reduced(
                     ),
                 }
             ),
-            "omitted": stream.omitted + len(set(map(key_of, all_memories(stream)))) - len(present),
+            "omitted": stream.omitted + len(set(map(key_of, every.values()))) - len(present),
         }
     )
 
@@ -102,7 +104,7 @@ def reduced(
 def _shown_nodes(
     nodes: Iterable[ConsciousnessNode], shown: Mapping[Key, ConsciousnessNode]
 ) -> tuple[ConsciousnessNode, ...]:
-    return tuple(shown[key_of(node)] for node in nodes if key_of(node) in shown)
+    return tuple(filter(None, (shown.get(key_of(node)) for node in nodes)))
 
 
 def _level(
@@ -138,8 +140,10 @@ def _drawn_nodes(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNod
         shown.setdefault((memory.graph_key, memory.node_id), memory)
         shown[moments_of(memory)] = memory
     for node in nodes:
-        own = shown.get(moments_of(node)) or shown.get((node.graph_key, node.node_id))
-        if own is not None:
+        own = shown.get(moments_of(node))
+        if own is not None and not own.shortened and own.passage is None:
+            yield node
+        elif own := own or shown.get((node.graph_key, node.node_id)):
             yield graph_node(own, node.activation_tier)
 
 

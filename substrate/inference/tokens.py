@@ -27,8 +27,8 @@ PATTERN: Final = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
     r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-_BETWEEN: Final = re.compile('","(?=[0-9A-Za-z])')
-"""What stands between two strings of JSON. `PATTERN` always cuts behind it."""
+_MEMBERS, _LINES = re.compile('","(?=[0-9A-Za-z])'), re.compile("\n(?=[#-])")
+"""What stands between two strings of JSON, and before an item of a list. `PATTERN` always cuts behind it."""
 SPECIAL: Final = {
     "<|endoftext|>": 100257,
     "<|fim_prefix|>": 100258,
@@ -56,8 +56,9 @@ def counter() -> Callable[[str], int]:
 
 def by_vocabulary(text: str) -> int:
     """Counted in parts, as most of what is sent was counted when it was chosen, or for another answer."""
-    *parts, last = _BETWEEN.split(text)
-    return sum([_count(f'{part}","') for part in parts]) + _count(last)
+    end, between = ("\n", _LINES) if "\n" in text else ('","', _MEMBERS)
+    *parts, last = between.split(text)
+    return sum([_count(f"{part}{end}") for part in parts]) + _count(last)
 
 
 @cached_within(2 << 20, sys.getsizeof)
