@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -206,9 +207,10 @@ def length(item: Ingestible) -> int:
 async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = MappingProxyType({})) -> None:
     """Store the commands of an item. `known`: what was just read of its memories. Raises what `ingest` raises."""
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
-    texts = Texts()
-    for chunk in chunks(texts.of(_written(item, job), job.deps)):
-        deps, now = job.deps, job.now
+    texts, deps, now = Texts(), job.deps, job.now
+    parts = chunks(texts.of(_written(item, job), deps))
+    first = list(islice(parts, 2))
+    for chunk in chain(first, parts):
         stored = await read_stored(chunk, deps, known)
         fresh, again = list[Command](), list[Remember]()
         for command in chunk:
@@ -223,8 +225,11 @@ async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = Mapping
             if head.valid.start > records.instant(command.valid_at, END_OF_TIME):
                 again.append(command)
         tally.warnings.update(await backdate_persons(again, deps, now))
-        receipts = await insertion.apply(fresh, deps, now, whole=item.command_id)
-        for command, receipt in zip(fresh, receipts, strict=True):
+        things, links = list[Command](), list[Command]()
+        if len(first) == 1 and item.command_id is not None:
+            things, links = await _name_ahead(fresh, texts, deps)
+        receipts = await insertion.apply([*things, *fresh, *links], deps, now, whole=item.command_id)
+        for command, receipt in zip(fresh, receipts[len(things) :], strict=False):
             # The names of new texts are decided for the whole at once.
             alone = item.command_id is not None and deps.names and isinstance(command, Revision | Retract)
             named = await insertion.name_texts([command], [receipt], deps, now) if alone else [receipt]
@@ -249,10 +254,14 @@ def _written(item: Ingestible, job: Job) -> Iterator[Command]:
 
 
 class Texts:
-    """The new memories among the commands of an item, which are made only once: in parts of `NAMED_AT_ONCE`."""
+    """The new memories among the commands of an item, which are made only once: in parts of `NAMED_AT_ONCE`.
+
+    `made`: what names in them made and is still to be stored.
+    """
 
     def __init__(self) -> None:
         self.parts: list[list[Remember]] = []
+        self.made: list[Command] = []
 
     def of(self, commands: Iterator[Command], deps: Deps) -> Iterator[Command]:
         """Yield the commands, and keep those that may hold names when the settings ask for names."""
@@ -264,21 +273,38 @@ class Texts:
             yield command
 
 
+async def _name_ahead(fresh: Sequence[Command], texts: Texts, deps: Deps) -> tuple[list[Command], list[Command]]:
+    """The memories and links that the names in the texts make, if that can be decided before these are stored.
+
+    It can where the texts are all that is new, and none stores something under a name.
+    """
+    things, links, left = list[Command](), list[Command](), list[Command]()
+    if all(isinstance(each, Remember | Relate) for each in fresh) and not mentions.given_names(fresh):
+        with suppress(Unavailable):
+            for each in chain.from_iterable(await _made_of(texts, deps)) if fresh else ():
+                is_link = isinstance(each, Relate) and each.id is None
+                (things if isinstance(each, Remember) else links if is_link else left).append(each)
+            texts.parts, texts.made = [], left
+    return things, links
+
+
+async def _made_of(texts: Texts, deps: Deps) -> Iterator[list[Command]]:
+    """What the names in the texts make, a part at a time."""
+    writings: dict[str, list[mentions.Writing]] = {}
+    memories = list(chain.from_iterable(texts.parts))
+    for command in memories:
+        writing = mentions.writing_of(command, command.id, command.valid_at)
+        if writing is not None:
+            writings.setdefault(mentions.home_of(command), []).append(writing)
+    given = mentions.given_names(memories) if writings else {}
+    names = [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
+    return (found.commands_of(part) for part in texts.parts for found in names)
+
+
 async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
     try:
-        writings: dict[str, list[mentions.Writing]] = {}
-        memories = list(chain.from_iterable(texts.parts))
-        for command in memories:
-            writing = mentions.writing_of(command, command.id, command.valid_at)
-            if writing is not None:
-                writings.setdefault(mentions.home_of(command), []).append(writing)
-        given = mentions.given_names(memories) if writings else {}
-        names = [
-            await mentions.decide(written, job.deps, given.get(graph, ())) for graph, written in writings.items()
-        ]
-        for part in texts.parts if names else ():
-            for found in names:
-                await insertion.store_made(found.commands_of(part), job.deps, job.now)
+        for made in chain([texts.made], await _made_of(texts, job.deps)):
+            await insertion.store_made(made, job.deps, job.now)
     except Unavailable as error:
         tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
 

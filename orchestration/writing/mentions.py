@@ -51,6 +51,7 @@ _MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_ve
 _MENTIONS: Final = "MENTIONS"
 _MANY: Final = 20
 """From this many texts on they are read in a thread, so that the service answers meanwhile."""
+_MOST_TYPES: Final = 64
 _MOST_UNKNOWN: Final = 100
 """At most this many names that are used once are looked for in earlier texts."""
 
@@ -170,7 +171,7 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[NamedEntr
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, ends_of(use.text), to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
-    types = await naming.read_types(graph, list(known)) if known else ()
+    types = sorted(set(chain.from_iterable(memory.types for memory in known.values())))[:_MOST_TYPES]
     place = {"citizen_id": like.citizen_id} if like.level is Level.N1 else graph_fields(like.graph_key)
     return Mentions(graph.name, place, book, known, uses, types)
 
