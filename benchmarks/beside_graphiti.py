@@ -109,9 +109,8 @@ async def compare(arguments: argparse.Namespace) -> Figures:
         folder = Path(temporary)
         kept = arguments.stores or folder
         (kept / GRAPHITI).mkdir(parents=True, exist_ok=True)
-        model = folder / "model.onnx"
         chosen = LocalMiniLM(cache).choice
-        model.write_bytes(onnx_file(cache, next(each for each in CANDIDATES if chosen.startswith(each))))
+        model = onnx_file(cache, next(each for each in CANDIDATES if chosen.startswith(each)))
         async with AsyncExitStack() as stack:
             engine, port = await stack.enter_async_context(open_engine(kept / GRAPHITI))
             others = [

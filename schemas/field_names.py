@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple, get_args
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ErrorType
-from rapidfuzz.distance import OSA
 
 type Names = Mapping[str, tuple[str, ...]]
 """For each other name the fields that it may stand for: the first that the request has."""
@@ -129,6 +128,8 @@ def _distance(word: str, field: str) -> int | None:
         return 0
     if len(field) < _SHORT or word[:1] != field[:1]:
         return None
+    from rapidfuzz.distance import OSA  # noqa: PLC0415  (most requests misspell no field)
+
     distance = OSA.distance(word, field, score_cutoff=2)
     if len(field) == _SHORT and len(word) == len(field) and sorted(word) != sorted(field):
         return None

@@ -13,7 +13,7 @@ import signal
 import sys
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -155,13 +155,18 @@ _NAMED: Final[dict[str, type[Command]]] = {}
 def load_command(name: str) -> Any:
     """Import the command, or group of commands, of this name."""
     app = typer.Typer(add_completion=False, no_args_is_help=name == "upkeep")
-    with _without_collection():
+    # Modules make no garbage: it is not looked for while they load, nor among them later.
+    gc.disable()
+    try:
         import_module(f"api.{COMMANDS[name][0]}")
         for called, kind in _NAMED.items():
             first, _, part = called.partition(" ")
             if first == name:
                 app.command(part or name, help=inspect.getdoc(kind))(_make_callback(kind))
         return get_command(app)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _make_callback(kind: type[Command]) -> Callable[..., None]:
@@ -179,18 +184,6 @@ def _make_callback(kind: type[Command]) -> Callable[..., None]:
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {}
     return call
-
-
-@contextlib.contextmanager
-def _without_collection() -> Iterator[None]:
-    """Within the context nothing is collected: modules make no garbage, and looking for it takes time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 app = typer.Typer(
@@ -243,6 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    gc.freeze()  # at the end Python looks for garbage twice, among all that the memory of the process holds
     sys.exit(code)
 
 

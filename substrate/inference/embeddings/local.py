@@ -116,7 +116,7 @@ def embedder_of(model: LocalMiniLM) -> Embedder:
     return Embedder(model, info)
 
 
-def _session(model: bytes) -> onnxruntime.InferenceSession:
+def _session(model: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

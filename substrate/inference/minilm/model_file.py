@@ -35,10 +35,11 @@ from schemas.errors import Fault
 # Increase it with every change of the graph, or newer code would use files built by older code.
 RECIPE: Final = 1
 SEAL: Final = 64
+PIECE: Final = 1 << 18
 
 
-def onnx_file(cache: Path, precision: Precision) -> bytes:
-    """Return the serialised model: from the wheel, else from `cache` when the file there is intact, else built.
+def onnx_file(cache: Path, precision: Precision) -> Path:
+    """Return the file of the model: that of the wheel, else that in `cache`, built unless it is there and intact.
 
     The SHA-256 of the weights is checked when the file is built, and is part of its name and seal; later the
     weights are not opened.
@@ -46,31 +47,33 @@ def onnx_file(cache: Path, precision: Precision) -> bytes:
     `cache` cannot be written.
     """
     name = file_name(precision)
-    if (CARRIED / name).exists():
-        path = CARRIED / name
-        model = path.read_bytes()
-        if not _is_intact(model, path.name):
+    carried, path = CARRIED / name, cache / name
+    if carried.exists():
+        if not _is_intact(carried):
             raise Fault("the embedding model of this installation is damaged", remedy=REMEDY)
-        return model
-    path = cache / name
+        return carried
     try:
-        model = path.read_bytes()
-    except FileNotFoundError:
-        model = b""
+        if path.exists() and _is_intact(path):
+            return path
     except OSError as exc:
         raise _unusable(cache) from exc
-    if _is_intact(model, name):
-        return model
     model = build_model(installed().weights, precision)
     try:
         _write(path, model)
     except OSError as exc:
         raise _unusable(cache) from exc
-    return model
+    return path
 
 
-def _is_intact(model: bytes, name: str) -> bool:
-    return model[-SEAL:] == _seal(model[:-SEAL], name)
+def _is_intact(path: Path) -> bool:
+    """True for a file that ends with its seal. It is read in pieces, which costs half as much as in one."""
+    digest = hashlib.sha256(path.name.encode())
+    with path.open("rb") as file:
+        left = max(0, path.stat().st_size - SEAL)
+        while piece := file.read(min(left, PIECE)):
+            digest.update(piece)
+            left -= len(piece)
+        return file.read() == digest.hexdigest().encode()
 
 
 def file_name(precision: Precision) -> str:
@@ -88,13 +91,7 @@ def build_model(weights: Path, precision: Precision) -> bytes:
     for key, value in (("weights", WEIGHTS_SHA256), ("recipe", recipe), ("seal", "0" * SEAL)):
         model.metadata_props.add(key=key, value=value)
     body: bytes = model.SerializeToString()[:-SEAL]
-    return body + _seal(body, recipe)
-
-
-def _seal(body: bytes, recipe: str) -> bytes:
-    digest = hashlib.sha256(recipe.encode())
-    digest.update(body)
-    return digest.hexdigest().encode()
+    return body + hashlib.sha256(recipe.encode() + body).hexdigest().encode()
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -135,27 +135,26 @@ def _empty(_: bytes) -> bytes:
 
 @pytest.mark.parametrize("damage", [_cut, _altered, _empty], ids=["cut", "one bit", "empty"])
 def test_a_damaged_file_is_built_again(damage: Callable[[bytes], bytes], cache: Path) -> None:
-    whole = onnx_file(cache, "int8")
-    path = cache / file_name("int8")
+    path = onnx_file(cache, "int8")
+    whole = path.read_bytes()
     path.write_bytes(damage(whole))
-    assert onnx_file(cache, "int8") == whole
+    assert onnx_file(cache, "int8") == path == cache / file_name("int8")
     assert path.read_bytes() == whole
 
 
 def test_a_file_of_another_recipe_is_not_taken_for_ours(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = onnx_file(cache, "int8")
+    ours = onnx_file(cache, "int8").read_bytes()
     (tmp_path / file_name("int8").replace("recipe", "recipe9")).write_bytes(ours)
     monkeypatch.setattr(model_file, "RECIPE", f"9{model_file.RECIPE}")
     remade = onnx_file(tmp_path, "int8")
-    assert remade != ours
-    assert (tmp_path / file_name("int8")).read_bytes() == remade
+    assert remade == tmp_path / file_name("int8")
+    assert remade.read_bytes() != ours
 
 
 def test_the_cached_file_is_an_onnx_file_that_names_its_origin(cache: Path) -> None:
-    onnx_file(cache, "int8")
-    session = onnxruntime.InferenceSession(cache / file_name("int8"), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(onnx_file(cache, "int8"), providers=["CPUExecutionProvider"])
     told = session.get_modelmeta().custom_metadata_map
     assert told["weights"] == official.WEIGHTS_SHA256
     assert told["recipe"] == file_name("int8")
@@ -214,7 +213,11 @@ def test_a_write_that_fails_leaves_no_half_file(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_that_the_runtime_cannot_load_is_a_fault(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("substrate.inference.embeddings.local.onnx_file", lambda *_: b"no model")
+def test_a_model_that_the_runtime_cannot_load_is_a_fault(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"no model")
+    monkeypatch.setattr("substrate.inference.embeddings.local.onnx_file", lambda *_: model)
     with pytest.raises(Fault, match="cannot load"):
         LocalMiniLM(cache)
