@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain, pairwise
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -29,6 +29,7 @@ from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.graphs.names import graph_name
+from substrate.inference.embeddings import EmbedderAhead
 from substrate.store import reader, writer
 from substrate.store.reader import RecordHead
 
@@ -205,35 +206,43 @@ def length(item: Ingestible) -> int:
 
 
 async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = MappingProxyType({})) -> None:
-    """Store the commands of an item. `known`: what was just read of its memories. Raises what `ingest` raises."""
+    """Store the commands of an item. `known`: what was just read of its memories. Raises what `ingest` raises.
+
+    After a chunk that is all new, the texts of the next one are embedded while it is written.
+    """
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
     texts, deps, now = Texts(), job.deps, job.now
-    parts = chunks(texts.of(_written(item, job), deps))
-    first = list(islice(parts, 2))
-    for chunk in chain(first, parts):
+    embedder, is_first = deps.embedder, True
+    for chunk, following in pairwise(chain(chunks(texts.of(_written(item, job), deps)), [[]])):
         stored = await read_stored(chunk, deps, known)
-        fresh, again = list[Command](), list[Remember]()
-        for command in chunk:
-            tally.count_command(command)
-            head = find_stored(command, stored, shared)
-            if head is None:
-                fresh.append(command)
-                continue
-            tally.counts["duplicates"] += 1
-            if not isinstance(command, Remember) or command.node_type != "Person":
-                continue
-            if head.valid.start > records.instant(command.valid_at, END_OF_TIME):
-                again.append(command)
+        heads = [find_stored(command, stored, shared) for command in chunk]
+        fresh = [command for command, head in zip(chunk, heads, strict=True) if head is None]
+        tally.counts["duplicates"] += len(chunk) - len(fresh)
+        again = [
+            each
+            for each, head in zip(chunk, heads, strict=True)
+            if head is not None
+            and isinstance(each, Remember)
+            and each.node_type == "Person"
+            and head.valid.start > records.instant(each.valid_at, END_OF_TIME)
+        ]
         tally.warnings.update(await backdate_persons(again, deps, now))
-        things, links = list[Command](), list[Command]()
-        if len(first) == 1 and item.command_id is not None:
-            things, links = await _name_ahead(fresh, texts, deps)
-        receipts = await insertion.apply([*things, *fresh, *links], deps, now, whole=item.command_id)
+        is_only = is_first and not following and item.command_id is not None
+        made = await _name_ahead(fresh, texts, deps) if is_only else []
+        things = [each for each in made if isinstance(each, Remember)]
+        writing, embedder, is_first = replace(deps, embedder=embedder), deps.embedder, False
+        if following and len(fresh) == len(chunk):
+            memories = [each for each in following if isinstance(each, Remember)]
+            embedder = EmbedderAhead(embedder, [records.embedded_text(vars(each)) for each in memories])
+        commands = [*things, *fresh, *made[len(things) :]]
+        receipts = await insertion.apply(commands, writing, now, whole=item.command_id)
         for command, receipt in zip(fresh, receipts[len(things) :], strict=False):
             # The names of new texts are decided for the whole at once.
             alone = item.command_id is not None and deps.names and isinstance(command, Revision | Retract)
             named = await insertion.name_texts([command], [receipt], deps, now) if alone else [receipt]
             tally.count_receipt(command, named[0], shared, now=now)
+        for command in chunk:
+            tally.count_command(command)
         turns = [each for each in chunk if isinstance(each, Remember) and each.node_type == "Turn"]
         job.advance(len(turns if is_talk else chunk))
     await _store_names(texts, job, tally)
@@ -254,14 +263,10 @@ def _written(item: Ingestible, job: Job) -> Iterator[Command]:
 
 
 class Texts:
-    """The new memories among the commands of an item, which are made only once: in parts of `NAMED_AT_ONCE`.
-
-    `made`: what names in them made and is still to be stored.
-    """
+    """The new memories among the commands of an item, which are made only once: in parts of `NAMED_AT_ONCE`."""
 
     def __init__(self) -> None:
         self.parts: list[list[Remember]] = []
-        self.made: list[Command] = []
 
     def of(self, commands: Iterator[Command], deps: Deps) -> Iterator[Command]:
         """Yield the commands, and keep those that may hold names when the settings ask for names."""
@@ -273,19 +278,18 @@ class Texts:
             yield command
 
 
-async def _name_ahead(fresh: Sequence[Command], texts: Texts, deps: Deps) -> tuple[list[Command], list[Command]]:
-    """The memories and links that the names in the texts make, if that can be decided before these are stored.
+async def _name_ahead(fresh: Sequence[Command], texts: Texts, deps: Deps) -> list[Command]:
+    """What the names in the texts make, if it can be stored with them: memories, then links.
 
     It can where the texts are all that is new, and none stores something under a name.
     """
-    things, links, left = list[Command](), list[Command](), list[Command]()
-    if all(isinstance(each, Remember | Relate) for each in fresh) and not mentions.given_names(fresh):
+    if fresh and all(isinstance(each, Remember | Relate) for each in fresh) and not mentions.given_names(fresh):
         with suppress(Unavailable):
-            for each in chain.from_iterable(await _made_of(texts, deps)) if fresh else ():
-                is_link = isinstance(each, Relate) and each.id is None
-                (things if isinstance(each, Remember) else links if is_link else left).append(each)
-            texts.parts, texts.made = [], left
-    return things, links
+            made = list(chain.from_iterable(await _made_of(texts, deps)))
+            if all(isinstance(each, Remember) or (isinstance(each, Relate) and each.id is None) for each in made):
+                texts.parts = []
+                return made
+    return []
 
 
 async def _made_of(texts: Texts, deps: Deps) -> Iterator[list[Command]]:
@@ -303,7 +307,7 @@ async def _made_of(texts: Texts, deps: Deps) -> Iterator[list[Command]]:
 
 async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
     try:
-        for made in chain([texts.made], await _made_of(texts, job.deps)):
+        for made in await _made_of(texts, job.deps):
             await insertion.store_made(made, job.deps, job.now)
     except Unavailable as error:
         tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
