@@ -56,18 +56,6 @@ MADE_LINKS: Final = Query(
 )
 """The links that were made of the words of a text: to what it names, and between that."""
 
-WRITER_OF: Final = Query(
-    "writer_of", "MATCH (n:ConsciousnessNode {id: $id}) RETURN n.node_type, n.source, n.speaker"
-)
-
-
-class TextWriter(NamedTuple):
-    """Whose words a memory has."""
-
-    node_type: str
-    source: str
-    speaker: str | None
-
 
 class NamedRecord(NamedTuple):
     """A memory under its name, and the start of its carried record. `made`: of a name in some text. `types`: of
@@ -105,31 +93,13 @@ async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -
     return list(found.values())
 
 
-class UncountedUses(NamedTuple):
-    """The memories, kinds of memories and speakers whose texts do not count; of the others, these sources do."""
+async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], **which: list[str]) -> list[NameUse]:
+    """Earlier texts that use the names, each given as a word in normal form and as it is written.
 
-    memory_ids: Sequence[str]
-    kinds: Sequence[str]
-    speakers: Sequence[str]
-    sources: Sequence[str]
-
-
-async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], but: UncountedUses) -> list[NameUse]:
-    """Earlier texts that use the names, each given as a word in normal form and as it is written."""
-    values = {
-        "words": list(map(list, names)),
-        "but": list(but.memory_ids),
-        "kinds": list(but.kinds),
-        "roles": list(but.speakers),
-        "sources": list(but.sources),
-    }
-    return [NameUse(*row) for row in await graph.read(TEXTS_WITH, **values, open=END_OF_TIME)]
-
-
-async def read_writer(graph: Graph, memory_id: str) -> TextWriter | None:
-    """Whose words a memory has; None when there is no such memory. Raises as `Graph.read`."""
-    rows = await graph.read(WRITER_OF, id=memory_id)
-    return TextWriter(*rows[0]) if rows else None
+    `which`: `but` these memories, of none of these `kinds` and `roles`, and of these `sources`.
+    """
+    rows = await graph.read(TEXTS_WITH, words=list(map(list, names)), **which, open=END_OF_TIME)
+    return [NameUse(*row) for row in rows]
 
 
 async def read_made_links(graph: Graph, memory_id: str) -> tuple[str, ...]:

@@ -44,7 +44,3 @@ CALL {
   RETURN n.id AS id, text, n.valid_at AS valid_at
 }
 RETURN w[1], id, text, valid_at;
-
-// writer_of
-MATCH (n:ConsciousnessNode {id: $id})
-RETURN n.node_type, n.source, n.speaker;
