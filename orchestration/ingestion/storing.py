@@ -228,7 +228,7 @@ async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = Mapping
         ]
         tally.warnings.update(await backdate_persons(again, deps, now))
         is_only = is_first and not following and item.command_id is not None
-        made = await _name_ahead(fresh, texts, deps) if is_only else []
+        made = await texts.name_ahead(fresh, deps) if is_only else []
         things = [each for each in made if isinstance(each, Remember)]
         writing, embedder, is_first = replace(deps, embedder=embedder), deps.embedder, False
         if following and len(fresh) == len(chunk):
@@ -277,37 +277,36 @@ class Texts:
                 self.parts[-1].append(command)
             yield command
 
+    async def name_ahead(self, fresh: Sequence[Command], deps: Deps) -> list[Command]:
+        """What the names in the texts make, if it can be stored with them: memories, then links.
 
-async def _name_ahead(fresh: Sequence[Command], texts: Texts, deps: Deps) -> list[Command]:
-    """What the names in the texts make, if it can be stored with them: memories, then links.
+        It can where the texts are all that is new, and none stores something under a name.
+        """
+        are_new = all(isinstance(each, Remember | Relate) for each in fresh)
+        if fresh and are_new and not mentions.given_names(fresh):
+            with suppress(Unavailable):
+                made = list(chain.from_iterable(await self.read_names(deps)))
+                if all(isinstance(each, Remember) or (isinstance(each, Relate) and not each.id) for each in made):
+                    self.parts = []
+                    return made
+        return []
 
-    It can where the texts are all that is new, and none stores something under a name.
-    """
-    if fresh and all(isinstance(each, Remember | Relate) for each in fresh) and not mentions.given_names(fresh):
-        with suppress(Unavailable):
-            made = list(chain.from_iterable(await _made_of(texts, deps)))
-            if all(isinstance(each, Remember) or (isinstance(each, Relate) and each.id is None) for each in made):
-                texts.parts = []
-                return made
-    return []
-
-
-async def _made_of(texts: Texts, deps: Deps) -> Iterator[list[Command]]:
-    """What the names in the texts make, a part at a time."""
-    writings: dict[str, list[mentions.Writing]] = {}
-    memories = list(chain.from_iterable(texts.parts))
-    for command in memories:
-        writing = mentions.writing_of(command, command.id, command.valid_at)
-        if writing is not None:
-            writings.setdefault(mentions.home_of(command), []).append(writing)
-    given = mentions.given_names(memories) if writings else {}
-    names = [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
-    return (found.commands_of(part) for part in texts.parts for found in names)
+    async def read_names(self, deps: Deps) -> Iterator[list[Command]]:
+        """What the names in the texts make, a part at a time."""
+        writings: dict[str, list[mentions.Writing]] = {}
+        memories = list(chain.from_iterable(self.parts))
+        for command in memories:
+            writing = mentions.writing_of(command, command.id, command.valid_at)
+            if writing is not None:
+                writings.setdefault(mentions.home_of(command), []).append(writing)
+        given = mentions.given_names(memories) if writings else {}
+        names = [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
+        return (found.commands_of(part) for part in self.parts for found in names)
 
 
 async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
     try:
-        for made in await _made_of(texts, job.deps):
+        for made in await texts.read_names(job.deps):
             await insertion.store_made(made, job.deps, job.now)
     except Unavailable as error:
         tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
