@@ -99,11 +99,8 @@ class ReferencedStream(StreamFrame):
     def expanded(self) -> ConsciousnessStream:
         """The stream with each memory and link wherever it belongs. `model_fields_set` names what was sent."""
         frame = {name: getattr(self, name) for name in StreamFrame.model_fields if name in self.model_fields_set}
-        tiers = ActivationTiers(
-            focus=self._memories(self.activation_tiers.focus),
-            peripheral=self._memories(self.activation_tiers.peripheral),
-            background=self._memories(self.activation_tiers.background),
-        )
+        active = vars(self.activation_tiers)
+        tiers = ActivationTiers(**{name: self._memories(each) for name, each in active.items()})
         levels = {name: self._level(level) for name, level in self.levels.items()}
         places = {"levels": levels, "activation_tiers": tiers, "traversal_graph": self._graph(tiers)}
         sent = {name: each for name, each in places.items() if name in self.model_fields_set}
@@ -122,9 +119,10 @@ class ReferencedStream(StreamFrame):
 
     def _graph(self, tiers: ActivationTiers) -> TraversalGraph:
         tier_of: dict[tuple[GraphKey, str], Tier] = {}
-        for name, active in _named_memories(tiers):
-            for node in active:
-                tier_of.setdefault((node.graph_key, node.node_id), name)
+        for node in tiers.focus:
+            tier_of.setdefault((node.graph_key, node.node_id), "focus")
+        for node in tiers.peripheral:
+            tier_of.setdefault((node.graph_key, node.node_id), "peripheral")
         graph = self.traversal_graph
         nodes = tuple(
             graph_node(node, tier_of.get((node.graph_key, node.node_id), "background"))
@@ -155,12 +153,6 @@ def as_stream(sent: ConsciousnessStream | ReferencedStream) -> ConsciousnessStre
 def stream_of(answer: StreamAnswer) -> ConsciousnessStream:
     """The usual stream of an answer."""
     return as_stream(answer.root)
-
-
-def _named_memories(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
-    yield "focus", tiers.focus
-    yield "peripheral", tiers.peripheral
-    yield "background", tiers.background
 
 
 NODE_FIELDS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
@@ -218,7 +210,7 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
 
     `sections`: which of levels, activation_tiers and traversal_graph are wanted; the others are empty.
     """
-    active = _named_memories(stream.activation_tiers) if "activation_tiers" in sections else ()
+    active = vars(stream.activation_tiers).items() if "activation_tiers" in sections else ()
     memories: dict[Reference, ConsciousnessNode] = {}
     links: dict[Reference, ConsciousnessRelationship] = {}
 
