@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.connection.kept import FoundRow, GraphRecords, Record
+from substrate.connection.graph_columns import GraphColumns
+from substrate.connection.kept import FoundRow, Record
 from substrate.store.passages import FoundPassage, read_beginning, read_places
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, QUARANTINED
 from substrate.store.search import (
@@ -137,19 +138,19 @@ class Candidates:
     """All memories and links that the queries returned, each once.
 
     `known_to` ends the transaction time of the question: a record closed later still reads as open. `kept`: by
-    graph, the records that this process keeps; those of another graph are kept nowhere.
+    graph, what this process holds of its present; records of another graph are kept nowhere.
     """
 
     memories: dict[Key, Candidate] = field(default_factory=dict)
     links: dict[tuple[GraphKey, str, int], CandidateLink] = field(default_factory=dict)
     known_to: Instant = AFTER_ALL
-    kept: Mapping[GraphKey, GraphRecords] = field(default_factory=dict)
+    kept: Mapping[GraphKey, GraphColumns] = field(default_factory=dict)
 
     def _memory(self, key: Key, row: Sequence[Any]) -> Candidate:
         if isinstance(row, FoundRow):
             return Candidate(key, row, record=row.memory)
         kept = self.kept.get(key[0])
-        return Candidate(key, row, record=NO_RECORD if kept is None else kept.take("memory", row[NODE_START:]))
+        return Candidate(key, row, record=NO_RECORD if kept is None else kept.take(row[NODE_START:]))
 
     def _found(self, graph: GraphKey, row: Sequence[Any]) -> Candidate:
         """The memory of a row, among the candidates from now on."""
@@ -163,8 +164,9 @@ class Candidates:
         if isinstance(row, FoundRow) and row.link is not None:
             return CandidateLink(graph, row[SOURCE], row[TARGET], row, row.link)
         kept = self.kept.get(graph)
-        record = NO_RECORD if kept is None else kept.take("link", row[LINK_START:NODE_START])
-        return CandidateLink(graph, row[SOURCE], row[TARGET], row, record)
+        ends, columns = (row[SOURCE], row[TARGET]), row[LINK_START:NODE_START]
+        record = NO_RECORD if kept is None else kept.take_link(columns, *ends)
+        return CandidateLink(graph, *ends, row, record)
 
     def add(
         self, graph: GraphKey, rows: Iterable[Sequence[Any]], *, likeness: bool, named: Collection[str] = ()
