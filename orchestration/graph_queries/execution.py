@@ -23,7 +23,7 @@ from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns, LinkEnd, Version
-from substrate.connection.kept import FoundRow, Record
+from substrate.connection.kept import Record
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
@@ -32,7 +32,7 @@ from substrate.store.filters import EVERY_MEMORY
 from substrate.store.found_records import read_links, read_memories
 from substrate.store.neighbours import Neighbours, find_nearest, undisturbed
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, count_starts
+from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
 
 GRACE_SECONDS = 0.25
 
@@ -292,13 +292,13 @@ async def _rows(
     for search, own in zip(searches, steps, strict=True):
         starts = [(row[SCORE], next(records)) for row in search.rows]
         rows: list[Row] = [
-            FoundRow((0, score, None, None), None, each) for score, each in starts if each is not None
+            FoundRow(0, score, None, None, None, each) for score, each in starts if each is not None
         ]
         for hop, (place, _) in own:
             memory, link = next(records), links.get(place)
             if link is not None and memory is not None and (is_shown is None or is_shown(memory)):
                 ends = columns.ids[columns.source[place]], columns.ids[columns.target[place]]
-                rows.append(FoundRow((hop, None, *ends), link, memory))
+                rows.append(FoundRow(hop, None, *ends, link, memory))
         found.append(rows)
     return found
 

@@ -18,8 +18,6 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from substrate.cypher.fragments import LINK_COLUMNS
-
 DEFAULT_BYTES: Final = 64 << 20
 _PACKED_BYTES: Final = 50
 """What a packed row takes beside its values."""
@@ -49,22 +47,6 @@ class Record:
         if self._parts is None:
             self._parts = {}
         return self._parts.setdefault((start, end), {})
-
-
-class FoundRow(list[Any]):
-    """A row of a search with the records that it was made of; `link` is None in a row of a start. `first`: what
-    stands before the columns of the link."""
-
-    __slots__ = ("link", "memory")
-
-    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
-        super().__init__(first)
-        self.extend(_NO_LINK if link is None else link.row)
-        self.extend(memory.row)
-        self.link, self.memory = link, memory
-
-
-_NO_LINK: Final = (None,) * len(LINK_COLUMNS)
 
 
 class Records:

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
 from substrate.connection.graph_columns import GraphColumns
-from substrate.connection.kept import FoundRow
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     LINK_COLUMNS,
@@ -31,6 +30,7 @@ from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
 from substrate.store.found_records import read_memories
+from substrate.store.search import FoundRow
 from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
@@ -195,7 +195,7 @@ async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Ro
     for (source, target_id, *rest), memory in zip(first, memories, strict=True):
         if memory is not None:
             link = columns.take_link(rest[len(_THIN) :], source, target_id)
-            rows.append(FoundRow((1, 0.0, source, target_id), link, memory))
+            rows.append(FoundRow(1, 0.0, source, target_id, link, memory))
     return rows
 
 
@@ -209,7 +209,7 @@ async def _alone(target: GraphTarget, thin_rows: Iterable[Row]) -> list[Row]:
     columns = target.columns or GraphColumns()
     versions = list(dict.fromkeys((columns.slot(row[0]), row[1], row[2]) for row in thin_rows))
     memories = await read_memories(target.graph, columns, versions)
-    return [FoundRow((0, 0.0, None, None), None, memory) for memory in memories if memory is not None]
+    return [FoundRow(0, 0.0, None, None, None, memory) for memory in memories if memory is not None]
 
 
 async def lately_values(

@@ -108,7 +108,7 @@ class Life(Others):
         view = View(self.oracle, self.window(question), question.min_energy)
         starts = view.named(names)[: answers.NAMED]
         walked = view.walked(starts, EVERYWHERE if question.widely else answers.Reach())
-        seen = [of_node(rows.node(m.row[NODE_START:], Level.N1, found.known_to)) for m in found.memories.values()]
+        seen = [of_node(rows.node(m.row, Level.N1, found.known_to)) for m in found.memories.values()]
         expected = [of_memory(record) for record in walked.memories(view)]
         self.compare(self.words_of(question), sorted(seen, key=str), sorted(expected, key=str))
         links = [of_bond(link) for link in enrich_links(list(found.links.values()), found.known_to)]
