@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final
 
 import orjson
@@ -28,6 +29,17 @@ class Paged(Request):
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = 50
     cursor: Cursor = None
+
+
+def first_page[T](
+    found: Sequence[T], limit: int, place: Callable[[T], tuple[int | str, ...]]
+) -> tuple[Sequence[T], str | None]:
+    """At most `limit` of what was found, and the cursor of the page after it; None where nothing is left.
+
+    `place`: where an item stands, which becomes the cursor behind it.
+    """
+    shown = found[:limit]
+    return shown, encode_cursor(*place(shown[-1])) if len(found) > limit else None
 
 
 def encode_cursor(*parts: int | str) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_CONFLICT, EXIT_FAULT, EXIT_INTERRUPTED, argument, option
 from api.cli.stream_text import describe_grade
-from api.runtime.idle_upkeep import JOBS, make_order
+from api.runtime.idle_upkeep import JOBS, answer_runs, list_runs, make_order
 from api.runtime.runtime import Runtime
 from orchestration.dependencies import Deps
 from orchestration.upkeep import due, ordered_runs
@@ -40,7 +40,7 @@ from schemas.upkeep.findings import (
 )
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
 from substrate.language.text import count_of
-from substrate.store import lease, reader
+from substrate.store import reader
 from substrate.store.runs import RunRecord
 
 FOREGROUND_SHARE: Final = 0.25
@@ -63,17 +63,7 @@ class _Status(options.StoreCommand, name="upkeep status"):
     as_json: bool = options.AS_JSON
 
     def run(self) -> None:
-        self.show(self.answer(_read_status, self.request(RunsQuery), self.settings.upkeep), _show_runs)
-
-
-async def _read_status(query: RunsQuery, settings: UpkeepSettings, deps: Deps) -> RunsAnswer:
-    state = await lease.read(deps.connection)
-    return RunsAnswer(
-        runs=tuple(await ordered_runs.list_runs(query, deps)),
-        holder=state.says if state.held else "",
-        upkeep=settings.upkeep,
-        jobs=ordered_runs.describe_jobs(JOBS, settings.named_jobs()),
-    )
+        self.show(self.answer(list_runs, self.request(RunsQuery), self.settings.upkeep), _show_runs)
 
 
 class _Run(options.StoreCommand, name="upkeep run"):
@@ -108,8 +98,7 @@ async def _run_jobs(request: RunRequest, settings: UpkeepSettings, runtime: Runt
 
         watch = Watch(0, rest=Pace(FOREGROUND_SHARE).rest, on_page=move)
         done = await ordered_runs.run_now(request, deps, make_order(settings, "substrate upkeep run", watch))
-    jobs = ordered_runs.describe_jobs(JOBS, settings.named_jobs())
-    return RunsAnswer(runs=tuple(done), upkeep=settings.upkeep, jobs=jobs)
+    return answer_runs(done, settings)
 
 
 class _Undo(options.StoreCommand, name="upkeep undo"):

@@ -8,14 +8,10 @@ from api.cli import options, support
 from api.cli.program import option
 from api.cli.stream_text import format_offer
 from api.cli.writing import show_consequences
-from api.request_parsing.erasures import erasure_of
-from api.runtime.runtime import Runtime
 from orchestration.features.offers import feature as flow
 from orchestration.features.offers.rules import Whose
-from orchestration.writing.erasure import erase_naming_copies
-from schemas.commands import ANY_COMMAND
+from schemas.commands import Command, EraseMemory
 from schemas.errors import InvalidRequest
-from schemas.temporal import Instant
 from schemas.upkeep.offers import OfferOutcome, OffersAnswer, OffersRequest
 
 
@@ -34,28 +30,13 @@ class OffersCommand(options.OfGraph, name="offers"):
         if self.take is None and self.decline is None:
             self.show(self.answer(flow.list_offers, request), _show)
             return
-        outcome = self.answer(_answer, Whose(request.graph_key, request.citizen_id), self.take, self.decline)
-        self.show(outcome, _show_outcome)
+        whose = Whose(request.graph_key, request.citizen_id)
+        name, answer = (self.decline, "decline") if self.take is None else (self.take, "take")
+        self.show(self.answer(flow.answer_offer, name, whose, answer=answer, sign=_sign), _show_outcome)
 
 
-async def _answer(
-    whose: Whose, taken: str | None, declined: str | None, *, runtime: Runtime, now: Instant
-) -> OfferOutcome:
-    """Raises NotFound for an offer that is not open, and the error of a refused command."""
-    deps = runtime.deps
-    if taken is None:
-        offer = await flow.decline(declined or "", whose, deps, now)
-        return OfferOutcome(offer=offer, answer="decline")
-    offer = await flow.read_offer(taken, whose, deps, now)
-    if offer.kind == "erase":
-        wish = erasure_of(offer)
-        signed = wish.with_writer(support.writer_of(wish))
-        report = await erase_naming_copies(signed, deps, now, deps.directory)
-        return OfferOutcome(offer=offer, answer="take", erased=report)
-    receipt = await flow.take(ANY_COMMAND.validate_python(offer.command), deps, now)
-    if receipt.status == "refused":
-        raise receipt.refusal()
-    return OfferOutcome(offer=offer, answer="take", receipt=receipt)
+def _sign[C: Command](command: C) -> C:
+    return command.with_writer(support.writer_of(command)) if isinstance(command, EraseMemory) else command
 
 
 def _show(answer: OffersAnswer, page: support.Sheet) -> None:

@@ -42,9 +42,7 @@ class RevaluateCommand(options.StoreCommand, name="revaluate"):
             if answer.refused:
                 raise typer.Exit(EXIT_FAULT)
             return
-        wanted = self.request(DrawRequest)
-        drawn = self.answer(draw_for, citizen, seed=wanted.seed, count=wanted.count, of=citizen)
-        self.show(drawn, _show_draw)
+        self.show(self.answer(draw_for, citizen, self.request(DrawRequest), of=citizen), _show_draw)
 
 
 def _judgement(given: str) -> dict[str, Any]:

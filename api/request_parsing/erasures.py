@@ -14,7 +14,9 @@ from orchestration.writing import erasure
 from schemas.base import Identifier, Request
 from schemas.collectives import GraphRequest
 from schemas.commands import (
+    NO_WRITER,
     WITH_COPIES,
+    Command,
     Erase,
     EraseCitizen,
     EraseCollective,
@@ -25,8 +27,7 @@ from schemas.commands import (
 )
 from schemas.errors import Forbidden
 from schemas.keys import Action
-from schemas.memory import GraphKey, Level
-from schemas.stream import Offer
+from schemas.memory import Level
 from substrate.graphs.names import graph_name
 
 
@@ -62,7 +63,9 @@ async def erase_and_report(
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
         raise invalid_request(faults) from error
-    command = sign_erasure(command, writing.caller)
+    eraser = eraser_of(command, writing.caller)
+    if isinstance(command, Command):
+        command = command.with_writer(eraser)
     graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
     if writing.ingestions is not None and not isinstance(command, EraseMemory):
         # What is being stored in the background would come back after it was erased.
@@ -72,26 +75,16 @@ async def erase_and_report(
     return report
 
 
-def sign_erasure(command: Erase, caller: Caller) -> Erase:
-    """The command with its writer. Raises NotFound or Forbidden when the caller may not erase there."""
-    graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
-    if isinstance(command, EraseMemory | EraseEpisode) and graph != Level.N1:
-        return command.with_writer(_eraser(caller, graph, citizen_id))
-    action: Action = "steward" if isinstance(command, EraseCollective) else "erase"
-    caller.require(graph, citizen_id, action)
-    return command
+def eraser_of(command: Erase, caller: Caller) -> Writer:
+    """Who erases; from a shared level a steward, or an author who may erase its own.
 
-
-def erasure_of(offer: Offer) -> EraseMemory:
-    """The command of an offer to erase."""
-    return EraseMemory.model_validate({name: value for name, value in offer.command.items() if name != "command"})
-
-
-def _eraser(caller: Caller, graph: GraphKey, citizen_id: str | None) -> Writer:
-    """Who erases from a shared level: a steward, or an author who may erase its own.
-
-    Raises NotFound or Forbidden.
+    Raises NotFound or Forbidden when the caller may not erase there.
     """
+    graph, citizen_id = erasure.erased_graph(command), getattr(command, "citizen_id", None)
+    if not isinstance(command, Command) or graph == Level.N1:
+        action: Action = "steward" if isinstance(command, EraseCollective) else "erase"
+        caller.require(graph, citizen_id, action)
+        return NO_WRITER
     caller.require(graph, citizen_id, "write")
     writer = caller.writer_of(graph, citizen_id)
     may_erase = writer.author is not None and "erase" in caller.grants.citizen_actions(writer.author)

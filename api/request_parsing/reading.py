@@ -32,7 +32,7 @@ from schemas.memory import (
     graph_key,
 )
 from schemas.operation import Says
-from schemas.paging import Paged, decode_cursor, encode_cursor
+from schemas.paging import Paged, decode_cursor, encode_cursor, first_page
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import ALL_KNOWN, Instant, KnownMoment, Scope, to_instant
 from substrate.graphs.graph import Graph, GraphTarget
@@ -238,10 +238,7 @@ class RecordKind[
         if not rows and request.cursor is None:
             exists = (await self.finds(graph, at.id, Scope.current(now))).exists
             raise self._missing(at, exists=exists, remedy=_BEFORE_ALL)
-        after = None
-        if len(rows) > request.limit:
-            rows = rows[: request.limit]
-            after = encode_cursor(*self.position(rows[-1]), known_to)
+        rows, after = first_page(rows, request.limit, lambda row: (*self.position(row), known_to))
         shown = await name_runs(graph, [self.record(row, key, known_to) for row in rows])
         return self.history(id=at.id, records=shown, next=after, degraded=describe_unreadable(shown))
 
@@ -257,7 +254,7 @@ MEMORIES: Final = RecordKind(
     "memories",
     listing.list_memories,
     reader.read_memory,
-    reader.read_history,
+    reader.history,
     reader.memory_position,
     node,
     memory_record,
@@ -268,7 +265,7 @@ LINKS: Final = RecordKind(
     "links",
     listing.list_links,
     lambda graph, link_id, scope: reader.read_link(graph, link_name(link_id), scope),
-    lambda graph, link_id, page: reader.read_link_history(graph, link_name(link_id), page),
+    lambda graph, link_id, page: reader.link_history(graph, link_name(link_id), page),
     reader.link_position,
     link_with_ends,
     link_record,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Final
 
 from fastapi import Path
@@ -25,7 +26,7 @@ from schemas.intention import AsOf
 from schemas.memory import Level, collective_of, graph_key
 from schemas.mind.state import CitizenPage, CitizenState, StateChange
 from schemas.operation import ERASES, AsCitizen, May, Method, Need, Operation, citizen_may, group
-from schemas.paging import Paged, decode_cursor, encode_cursor
+from schemas.paging import Paged, decode_cursor, first_page
 from schemas.temporal import KnownMoment, to_instant
 
 
@@ -38,12 +39,15 @@ class ExportRequest(Request):
 
 async def list_citizens(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
     """The citizens of whom something is stored and whom the key may read, a page at a time."""
-    after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
-    citizens = [name for name in await runtime.deps.graphs.citizens() if name > after and caller.may_read(name)]
-    shown = citizens[: query.limit]
-    return CitizenPage(
-        citizens=tuple(shown), next=encode_cursor(shown[-1]) if len(citizens) > len(shown) else None
-    )
+    names, after = _page(await runtime.deps.graphs.citizens(), caller.may_read, query)
+    return CitizenPage(citizens=tuple(names), next=after)
+
+
+def _page(names: Iterable[str], may_read: Callable[[str], bool], query: Paged) -> tuple[Sequence[str], str | None]:
+    """The next of the sorted names that may be read, and the cursor of the page after them."""
+    begun = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
+    rest = [name for name in names if name > begun and may_read(name)]
+    return first_page(rest, query.limit, lambda name: (name,))
 
 
 async def state(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: Now) -> CitizenState:
@@ -124,13 +128,9 @@ CollectiveInPath = Annotated[CollectiveId, Path(description="The id of a collect
 
 async def list_collectives(query: Paged, caller: CurrentCaller, runtime: OpenRuntime) -> CollectivePage:
     """The collectives in which something is stored and which the key may read, a page at a time."""
-    after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
-    stored = [name for name in await runtime.deps.graphs.collectives() if name > after]
-    names = [name for name in stored if caller.readable((graph_key(Level.N2, name),))]
-    shown = names[: query.limit]
-    return CollectivePage(
-        collectives=tuple(shown), next=encode_cursor(shown[-1]) if len(names) > len(shown) else None
-    )
+    stored = await runtime.deps.graphs.collectives()
+    names, after = _page(stored, lambda name: caller.may_read_graph(graph_key(Level.N2, name)), query)
+    return CollectivePage(collectives=tuple(names), next=after)
 
 
 async def export_collective(

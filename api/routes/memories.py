@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Final
@@ -39,22 +40,14 @@ from api.request_parsing.writes import (
 from orchestration.dependencies import Deps
 from orchestration.validation import validate_consciousness_link
 from schemas.commands import (
+    CHANGES,
     AnyCommand,
     Command,
-    Correct,
-    CorrectLink,
     EraseMemory,
     ErasureReport,
     Relate,
     Remember,
-    Resolve,
-    ResolveLink,
-    Retract,
-    Supersede,
-    SupersedeLink,
-    Undo,
-    UndoLink,
-    Unrelate,
+    Subject,
     WriteReceipt,
 )
 from schemas.memory import (
@@ -199,10 +192,39 @@ async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationRe
     return validate_consciousness_link(link)
 
 
-def _revision(address: str, kind: type[Command], summary: str, says: str, *, call: Method) -> Operation:
-    """The operation that revises a record at this address: the fields of the command but those in the path."""
-    plural, _, action = address.partition("/")
-    noun, id_in_path = ("memory", MemoryIdInPath) if plural == "memories" else ("link", LinkIdInPath)
+def _revisions(noun: Subject, changed: str, corrected: str) -> Iterator[Operation]:
+    """The operations that revise a memory or a link. `changed`, `corrected`: what becomes of it in both ways."""
+    texts = {
+        "supersede": (f"Change a {noun}: the world changed", f"The world changed: {changed}.", ""),
+        "correct": (f"Correct a {noun}: we were wrong", f"We were wrong: {corrected}.", ""),
+        "retract": (
+            f"Take a {noun} back",
+            f"The {noun} does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by "
+            "default for good. With none of the three, the record that holds now never held.",
+            f"The {noun} no longer holds from `effective_at` on; without `effective_at` it never held.",
+        ),
+        "resolve": (
+            f"Set the state of a {noun}'s work",
+            f"Set the resolution state of the {noun}: `resolved`, unless another one is named.",
+            f"Set the resolution state of a {noun}: resolved, unless another state is named.",
+        ),
+        "undo": (
+            f"Undo the last change of a {noun}",
+            "Revert the last change by new records; the mistake stays visible in the past.",
+            "",
+        ),
+    }
+    for action, (summary, says, of_client) in texts.items():
+        kind = CHANGES[action, noun]
+        name = kind.model_fields["command"].get_default()
+        yield _revision(noun, action, kind, summary=summary, says=says, call=Method(name, of_client))
+
+
+def _revision(
+    noun: Subject, action: str, kind: type[Command], *, summary: str, says: str, call: Method
+) -> Operation:
+    """The operation that revises a record: the fields of the command but those in the path."""
+    plural, id_in_path = ("memories", MemoryIdInPath) if noun == "memory" else ("links", LinkIdInPath)
 
     async def revise(*, level: Level, body: Any, writing: WriteContext, **named: str) -> WriteReceipt:
         return await write_one(_command_at(level, named[f"{noun}_id"], body), kind, writing)
@@ -233,23 +255,8 @@ OPERATIONS: Final = (
     Operation("get_memory", "GET /v1/memories/{level}/{memory_id:path}", "Read a memory", READS, read_memory,
               gives=ConsciousnessNode, responses=NOT_MODIFIED,
               call=Method("get", "The memory as it is now, or at `as_of_time` as known at `known_at`.")),
-    _revision("memories/supersede", Supersede, "Change a memory: the world changed",
-              "The world changed: the old content ends at `effective_at`, the new begins there.",
-              call=Method("supersede")),
-    _revision("memories/correct", Correct, "Correct a memory: we were wrong",
-              "We were wrong: the corrected content holds over the same valid time.", call=Method("correct")),
-    _revision("memories/retract", Retract, "Take a memory back",
-              "The memory does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by "
-              "default for good. With none of the three, the record that holds now never held.",
-              call=Method("retract", "The memory no longer holds from `effective_at` on; without `effective_at` "
-                          "it never held.")),
-    _revision("memories/resolve", Resolve, "Set the state of a memory's work",
-              "Set the resolution state of the memory: `resolved`, unless another one is named.",
-              call=Method("resolve", "Set the resolution state of a memory: resolved, unless another state is "
-                          "named.")),
-    _revision("memories/undo", Undo, "Undo the last change of a memory",
-              "Revert the last change by new records; the mistake stays visible in the past.",
-              call=Method("undo")),
+    *_revisions("memory", "the old content ends at `effective_at`, the new begins there",
+                "the corrected content holds over the same valid time"),
     Operation("erase_memory", "POST /v1/memories/{level}/{memory_id:path}/erase", "Erase a memory for good",
               ERASES, erase_memory,
               call=Method(says="Remove the memory for good, from the past too. This cannot be undone.",
@@ -269,20 +276,8 @@ OPERATIONS: Final = (
                           "or `cursor` one page.", pages="records")),
     Operation("get_link", "GET /v1/links/{level}/{link_id:path}", "Read a link", READS, read_link, notes=True,
               call=Method(says="The link as it is now, or at `as_of_time` as known at `known_at`.")),
-    _revision("links/supersede", SupersedeLink, "Change a link: the world changed",
-              "The world changed: the old metadata end at `effective_at`, the new begin there.", call=Method()),
-    _revision("links/correct", CorrectLink, "Correct a link: we were wrong",
-              "We were wrong: the corrected metadata hold over the same valid time.", call=Method()),
-    _revision("links/retract", Unrelate, "Take a link back",
-              "The link does not hold from `effective_at` or `valid_from` (default: now) to `valid_to`, by "
-              "default for good. With none of the three, the record that holds now never held.",
-              call=Method("unrelate", "The link no longer holds from `effective_at` on; without `effective_at` "
-                          "it never held.")),
-    _revision("links/resolve", ResolveLink, "Set the state of a link's work",
-              "Set the resolution state of the link: `resolved`, unless another one is named.",
-              call=Method(says="Set the resolution state of a link: resolved, unless another state is named.")),
-    _revision("links/undo", UndoLink, "Undo the last change of a link",
-              "Revert the last change by new records; the mistake stays visible in the past.", call=Method()),
+    *_revisions("link", "the old metadata end at `effective_at`, the new begin there",
+                "the corrected metadata hold over the same valid time"),
     ),
     *group(
         "commands",

@@ -8,19 +8,11 @@ from api.dependencies import Now
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
 from orchestration.features.revaluation.feature import draw_for, judge
-from orchestration.features.revaluation.values import Draw, DrawRequest, JudgementRequest, JudgementsAnswer
+from orchestration.features.revaluation.values import JudgementRequest, JudgementsAnswer
 from schemas.base import CitizenId
 from schemas.commands import Command, Correct
 from schemas.memory import Level
 from schemas.operation import Method, Operation, citizen_may, group
-
-
-async def draw(citizen_id: CitizenId, query: DrawRequest, deps: Deps, now: Now) -> Draw:
-    """Memories of low or no importance to judge anew: those that upkeep offered, then the least recently asked.
-
-    The same seed draws the same until one of them is judged or offered. Nothing is changed.
-    """
-    return await draw_for(citizen_id, deps, now, seed=query.seed, count=query.count)
 
 
 async def judged(
@@ -47,7 +39,7 @@ async def judged(
 OPERATIONS: Final = group(
     "citizens",
     Operation("draw_revaluations", "GET /v1/citizens/{citizen_id}/revaluations", "Draw memories to judge anew",
-              citizen_may("read"), draw,
+              citizen_may("read"), draw_for,
               call=Method("revaluations", "Memories of low or no importance to judge anew; the same seed draws "
                           "the same until one is judged.")),
     Operation("judge_revaluations", "POST /v1/citizens/{citizen_id}/revaluations",

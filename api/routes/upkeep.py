@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from fastapi import Path, Request, Response
 
 from api.dependencies import Now, OpenDeps, OpenRuntime
-from api.runtime.idle_upkeep import JOBS, SHARE, OrderedRuns, Traffic, make_order
+from api.runtime.idle_upkeep import JOBS, SHARE, OrderedRuns, Traffic, answer_runs, list_runs, make_order
 from api.runtime.runtime import Runtime
 from api.security.permissions import Caller, CurrentCaller
 from api.telemetry.metrics import record_run
@@ -35,7 +35,6 @@ from schemas.upkeep.findings import (
     SweepRequest,
 )
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
-from substrate.store import lease
 from substrate.store.runs import RunRecord
 
 
@@ -97,13 +96,7 @@ async def runs(query: RunsQuery, runtime: OpenRuntime, caller: CurrentCaller) ->
 
     Without `citizen_id` and `level`: in all graphs that the key may read.
     """
-    settings, state = runtime.settings.upkeep, await lease.read(runtime.deps.connection)
-    return RunsAnswer(
-        runs=tuple(await ordered_runs.list_runs(query, runtime.deps, _reaches(caller, "read"))),
-        holder=state.says if state.held else "",
-        upkeep=settings.upkeep,
-        jobs=ordered_runs.describe_jobs(JOBS, settings.named_jobs()),
-    )
+    return await list_runs(query, runtime.settings.upkeep, runtime.deps, _reaches(caller, "read"))
 
 
 async def run(run_id: RunId, runtime: OpenRuntime, caller: CurrentCaller) -> Run:
@@ -122,12 +115,7 @@ async def run_now(order: RunRequest, runtime: OpenRuntime, request: Request, cal
     ordered: OrderedRuns = request.app.state.runs
     how = _order(runtime, request)._replace(reaches=_reaches(caller, "write"))
     done = await ordered.run(ordered_runs.run_now(order, runtime.deps, how))
-    settings = runtime.settings.upkeep
-    return RunsAnswer(
-        runs=tuple(done),
-        upkeep=settings.upkeep,
-        jobs=ordered_runs.describe_jobs(JOBS, settings.named_jobs()),
-    )
+    return answer_runs(done, runtime.settings.upkeep)
 
 
 async def undo(run_id: RunId, runtime: OpenRuntime, request: Request, caller: CurrentCaller) -> Run:

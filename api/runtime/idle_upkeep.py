@@ -7,19 +7,22 @@ import asyncio
 import ctypes
 import gc
 import logging
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from api.runtime.opening import StoreHolder
+from orchestration.dependencies import Deps
 from orchestration.features.registry import FEATURES
+from orchestration.upkeep import ordered_runs
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.ordered_runs import Order
+from orchestration.upkeep.ordered_runs import Order, Reaches, anywhere
 from orchestration.upkeep.rounds import OnRun, Pace, Rounds, RoundSettings, make_holder
 from orchestration.upkeep.runner import Watch
 from orchestration.upkeep.sweep import SweepJob
 from schemas.errors import SubstrateError
 from schemas.settings import UpkeepSettings
+from schemas.upkeep.runs import Run, RunsAnswer, RunsQuery
 from substrate.connection.turns import TENANT, UPKEEP
 from substrate.store import lease
 from substrate.store.column_reading import check_sample
@@ -141,6 +144,21 @@ async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRu
             except Exception:
                 logger.exception("upkeep stops for now")
         await asyncio.sleep(LOOKED_EVERY_S)
+
+
+def answer_runs(runs: Iterable[Run], settings: UpkeepSettings, holder: str = "") -> RunsAnswer:
+    """Runs, with the jobs that there are, and whether a service with these settings does upkeep in idle time."""
+    jobs = ordered_runs.describe_jobs(JOBS, settings.named_jobs())
+    return RunsAnswer(runs=tuple(runs), holder=holder, upkeep=settings.upkeep, jobs=jobs)
+
+
+async def list_runs(
+    query: RunsQuery, settings: UpkeepSettings, deps: Deps, reaches: Reaches = anywhere
+) -> RunsAnswer:
+    """The runs in graphs that somebody reaches, the newest first, and who does the upkeep now."""
+    state = await lease.read(deps.connection)
+    runs = await ordered_runs.list_runs(query, deps, reaches)
+    return answer_runs(runs, settings, state.says if state.held else "")
 
 
 def make_order(settings: UpkeepSettings, door: str, watch: Watch, on_run: OnRun | None = None) -> Order:

@@ -11,6 +11,8 @@ from schemas.collectives import GraphRequest
 from schemas.commands import ErasureReport, WriteReceipt
 from schemas.stream import Offer
 
+OfferAnswer = Literal["take", "decline"]
+
 
 class OffersRequest(GraphRequest):
     """Whose offers: of a citizen, or of a shared level. At most `limit` are listed."""
@@ -28,13 +30,13 @@ class OffersAnswer(Frozen):
 class OfferReply(GraphRequest):
     """What becomes of an offer: it is taken up, or declined, and then it does not come back."""
 
-    answer: Literal["take", "decline"]
+    answer: OfferAnswer
 
 
 class OfferOutcome(Frozen):
     """What became of an offer; `receipt` or `erased` is that of its command, if it was taken up."""
 
     offer: Offer
-    answer: Literal["take", "decline"]
+    answer: OfferAnswer
     receipt: WriteReceipt | None = None
     erased: ErasureReport | None = None

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Scope
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import fits, found_columns, link_columns, visible
+from substrate.cypher.fragments import fits, found_columns, link_columns, records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.filters import GENERALISED, UNFILTERED
@@ -42,9 +42,7 @@ def _matches(name: str, kind: str) -> str:
 
 
 _RECORDS: Final = (
-    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH i, collect(p) AS past "
-    f"UNWIND (past + CASE WHEN {visible('i')} THEN [i] ELSE [] END) AS m "
-    f"WITH i, m WHERE {_matches('m', 'node_type')}AND {fits('m')} "
+    f"{records_of('i', 'm')}WHERE {_matches('m', 'node_type')}AND {fits('m')} "
     f"RETURN id(i), {found_columns('m')} ORDER BY id(i), m.version LIMIT $limit"
 )
 

@@ -7,7 +7,7 @@ past is searched only when the record that the identity carries is not the visib
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import batched, islice
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +15,7 @@ import orjson
 
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope
 from substrate.connection.kept import GraphState, Reads
+from substrate.connection.pool import Row
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import (
     NODE_COLUMNS,
@@ -34,41 +35,22 @@ from substrate.graphs.graph import UNKEPT, Graph
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, LinkName, StoredReceipt
 from substrate.store.search import findable
 
-MEMORY: Final = Query(
-    "memory", f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)}"
-)
-HISTORY: Final = Query(
-    "history",
-    "MATCH (i:ConsciousnessNode {id: $id}) "
-    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
-    f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.valid_at",
-)
-"""All records of an identity, by transaction time, then valid time."""
 
-_LINK_RECORDS: Final = (
-    f"WHERE e.id = $id RETURN a.id, b.id, {link_columns('e')}, {columns_of('e', PROVENANCE)}, "
-    "e.created_at AS known, e.valid_at AS held "
-)
+def _node(name: str) -> str:
+    return f"{node_columns(name)}, {columns_of(name, PROVENANCE)}"
 
-LINK_HISTORY: Final = Query(
-    "link_history",
-    "MATCH (a:ConsciousnessNode {id: $source_id}) MATCH (b:ConsciousnessNode {id: $target_id}) "
-    f"WITH a, b LIMIT 1 MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK_RECORDS} ORDER BY known, held",
-)
-"""All records of a link that is found through its ends, by transaction time, then valid time."""
 
-NAMED_LINK_HISTORY: Final = Query(
-    "named_link_history",
-    f"MATCH (a)-[e:LINK {{handle: $handle}}]->(b) {_LINK_RECORDS} "
-    f"UNION ALL MATCH (a)-[e:PAST_LINK {{handle: $handle}}]->(b) {_LINK_RECORDS}",
-)
-"""All records of a link that has a handle."""
+def _link(name: str) -> str:
+    return f"{link_columns(name)}, {columns_of(name, PROVENANCE)}"
+
+
+MEMORY: Final = Query("memory", f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {_node('n')}")
 
 SAYING: Final = Query(
     "saying",
     "UNWIND $keys AS key MATCH (n:ConsciousnessNode {text_key: key}) WITH n "
     "WHERE n.expired_at = $open AND n.valid_at <= $now AND n.invalid_at > $now "
-    f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.id LIMIT 1000",
+    f"RETURN {_node('n')} ORDER BY n.created_at, n.id LIMIT 1000",
 )
 RECEIPTS: Final = Query(
     "receipts", f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}"
@@ -142,10 +124,6 @@ COUNT_NODES: Final = Query(
 )
 
 
-type NodeRow = Sequence[Any]
-type LinkRow = Sequence[Any]
-
-
 class Counts(NamedTuple):
     """Numbers of nodes and links by kind."""
 
@@ -191,27 +169,15 @@ async def known_since(graph: Graph, memory_id: str) -> Since | None:
     return Since(valid_at if first else before, carried=first, version=version)
 
 
-async def memory(graph: Graph, memory_id: str) -> NodeRow | None:
+async def memory(graph: Graph, memory_id: str) -> Row | None:
     """The record that the identity carries: `NODE_COLUMNS`, `PROVENANCE`; None when there is none."""
     rows = await graph.read(MEMORY, id=memory_id)
     return rows[0] if rows else None
 
 
-async def history(graph: Graph, memory_id: str) -> list[NodeRow]:
-    """All records of the identity by transaction time: `NODE_COLUMNS`, `PROVENANCE`."""
-    return list(await graph.read(HISTORY, id=memory_id))
-
-
-async def find_by_text(graph: Graph, keys: Sequence[int], now: Instant) -> list[NodeRow]:
+async def find_by_text(graph: Graph, keys: Sequence[int], now: Instant) -> list[Row]:
     """Memories that hold now whose text has one of the keys, the oldest first: `NODE_COLUMNS`, `PROVENANCE`."""
     return list(await graph.read(SAYING, keys=list(keys), open=END_OF_TIME, now=now))
-
-
-async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
-    """All records of the link by transaction time: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
-    query = NAMED_LINK_HISTORY if link.ends is None else LINK_HISTORY
-    rows = await graph.read(query, **_link_values(link))
-    return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))]
 
 
 async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, StoredReceipt]:
@@ -273,6 +239,22 @@ async def read_felt(graph: Graph, ids: Sequence[str]) -> dict[str, dict[str, Any
     rows = await graph.read(FELT_AT_ENDS, ids=list(ids))
     names = ("emotion_vector", "resolution_state", "energy")
     return {str(memory_id): dict(zip(names, felt, strict=True)) for memory_id, *felt in rows}
+
+
+EMBEDDINGS: Final = Query(
+    "embeddings",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) "
+    "WHERE t.embedding IS NOT NULL RETURN n.id, t.embedding ORDER BY n.id",
+)
+EMBEDDINGS_AT_ONCE: Final = 50
+
+
+async def read_embeddings(graph: Graph, ids: Sequence[str]) -> dict[str, list[float]]:
+    """The vectors of some memories; those without one are left out."""
+    vectors: dict[str, list[float]] = {}
+    for some in batched(ids, EMBEDDINGS_AT_ONCE):
+        vectors |= {row[0]: row[1] for row in await graph.read_typed(EMBEDDINGS, ids=list(some))}
+    return vectors
 
 
 TAG_SIZES: Final = Query(
@@ -350,14 +332,6 @@ async def count_nodes(graph: Graph) -> dict[str, int]:
     that streams inferred; `rejected`: those of which feedback says that they are none."""
     [[nodes, inferred, ids]] = await graph.read(COUNT_NODES)
     return {"nodes": int(nodes), "inferred": int(inferred), "rejected": int(float(ids)) // 2}
-
-
-def _node(name: str) -> str:
-    return f"{node_columns(name)}, {columns_of(name, PROVENANCE)}"
-
-
-def _link(name: str) -> str:
-    return f"{link_columns(name)}, {columns_of(name, PROVENANCE)}"
 
 
 MEMORY_SEEN: Final = Query(
@@ -439,9 +413,6 @@ NAMED_LINK_HISTORY_PAGE: Final = Query(
 CLOCK: Final = Query("clock", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN m.clock LIMIT 1")
 
 
-type Row = Sequence[Any]
-
-
 class HistoryPosition(NamedTuple):
     """Where a page of a history begins: after the record with this transaction time and valid time."""
 
@@ -454,7 +425,12 @@ class HistoryQuery(NamedTuple):
 
     known_to: Instant
     limit: int
-    start: HistoryPosition
+    start: HistoryPosition = HistoryPosition()
+
+
+MOST_ROWS: Final = 2**31 - 1
+"""The engine takes no greater limit."""
+WHOLE: Final = HistoryQuery(END_OF_TIME, MOST_ROWS)
 
 
 class RecordLookup(NamedTuple):
@@ -482,14 +458,14 @@ async def read_link(graph: Graph, link: LinkName, scope: Scope) -> RecordLookup:
     return RecordLookup(exists=True, row=None if rows[0][1] is None else rows[0][1:])
 
 
-async def read_history(graph: Graph, memory_id: str, page: HistoryQuery) -> list[Row]:
-    """Read a page of a memory's records by transaction time. A row: `NODE_COLUMNS`, `PROVENANCE`."""
+async def history(graph: Graph, memory_id: str, page: HistoryQuery = WHOLE) -> list[Row]:
+    """A page of a memory's records by transaction time, then valid time. A row: `NODE_COLUMNS`, `PROVENANCE`."""
     return list(await graph.read(HISTORY_PAGE, id=memory_id, **_page_values(page)))
 
 
-async def read_link_history(graph: Graph, link: LinkName, page: HistoryQuery) -> list[Row]:
-    """Read a page of a link's records by transaction time. A row: the ids of both ends, `LINK_COLUMNS`,
-    `PROVENANCE`."""
+async def link_history(graph: Graph, link: LinkName, page: HistoryQuery = WHOLE) -> list[Row]:
+    """A page of a link's records by transaction time, then valid time. A row: the ids of both ends,
+    `LINK_COLUMNS`, `PROVENANCE`."""
     query = NAMED_LINK_HISTORY_PAGE if link.ends is None else LINK_HISTORY_PAGE
     rows = await graph.read(query, **_link_values(link), **_page_values(page))
     return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: page.limit]]

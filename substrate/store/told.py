@@ -20,7 +20,6 @@ from substrate.cypher.fragments import (
     found_columns,
     is_statement,
     link_columns,
-    past_of,
     records_of,
     thin_columns,
     visible,
@@ -75,16 +74,6 @@ _NO_LINK: Final = "WITH DISTINCT m, null AS e RETURN 0 AS hop, 0.0 AS score, nul
 _LINK: Final = "RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id"
 
 
-def _records(identity: str, carried: str) -> str:
-    """The records `s` of a memory in the scope, for any moment; other variables stay bound."""
-    return (
-        f"{past_of(identity, carried)}WHERE {visible('p')} "
-        f"WITH {carried}, {identity}, collect(p) AS past "
-        f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS s "
-        f"WITH {carried}, {identity}, s "
-    )
-
-
 _AFTER: Final = (
     f"MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i UNWIND range(id(i) + 1, id(i) + {REACH}) AS place "
     "MATCH (j:ConsciousnessNode) WHERE id(j) = place WITH i, j WHERE j.episode_id = i.episode_id "
@@ -130,8 +119,8 @@ NOW: Final = ToldQueries(
 """For a waking with filters."""
 THEN: Final = ToldQueries(
     Query("told_lately_then", _told_lately("ConsciousnessNode", "PastVersion")),
-    Query("told_after_then", _after(_records("j", "i"))),
-    Query("told_solved_then", _solved("LINK|PAST_LINK", _records("j", "e"))),
+    Query("told_after_then", _after(records_of("j", "s", "i"))),
+    Query("told_solved_then", _solved("LINK|PAST_LINK", records_of("j", "s", "e"))),
 )
 
 

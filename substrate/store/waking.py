@@ -22,6 +22,7 @@ from substrate.cypher.fragments import (
     is_statement,
     link_columns,
     past_of,
+    records_of,
     thin_columns,
     uncrowded_now,
     uncrowded_then,
@@ -131,9 +132,7 @@ _NOW: Final = _Time(
 )  # fmt: skip
 _THEN: Final = _Time(
     _RECORDS, _GIVEN_RECORDS, _NEW_RECORDS, _EMOTION, (_MEANING_THEN,), "LINK|PAST_LINK", "j.id IS NOT NULL",
-    f"{past_of('j', 'hop, e')}WHERE {visible('p')} "
-    f"WITH hop, e, j, collect(p) AS past UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
-    f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
+    f"{records_of('j', 'm', 'hop, e')}WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
 _FITTING_NOW: Final = _NOW._replace(new_records=_ALL_RECORDS[:1], near_in_meaning=_MEANING_FITTING[:1])
 _FITTING_THEN: Final = _THEN._replace(new_records=_ALL_RECORDS, near_in_meaning=_MEANING_FITTING)

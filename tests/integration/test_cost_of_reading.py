@@ -86,13 +86,13 @@ async def test_reading_a_past_record_takes_one_row_from_the_engine(
 async def test_a_page_of_a_history_reads_its_own_rows_alone(deps: Deps, graph: str) -> None:
     found: list[Any] = []
     wanted = reader.HistoryQuery(AFTER_ALL, 7, reader.HistoryPosition())
-    while rows := await reader.read_history(deps.graph(graph), "much", wanted):
+    while rows := await reader.history(deps.graph(graph), "much", wanted):
         assert len(rows) <= 7
         found += [row[8] for row in rows]
         wanted = wanted._replace(start=reader.HistoryPosition(rows[-1][6], rows[-1][4]))
     assert found == list(range(1, CORRECTIONS + 2))
     for link_id in (NATURAL, "own"):
-        of_link = await reader.read_link_history(
+        of_link = await reader.link_history(
             deps.graph(graph), link_name(link_id), reader.HistoryQuery(day(12.5), 100, reader.HistoryPosition())
         )
         assert [row[6] for row in of_link] == ["0.7", "0", "0.01", "0.02"]

@@ -173,10 +173,10 @@ async def _read_window(context: JobContext, page: Sequence[store.PageRow]) -> _W
     await rest()
     nodes = await store.read_nodes(graph, list(memories), NO_STATEMENTS)
     names = await store.read_names(graph, set().union(*nodes.values()))
-    tags = await store.count_tagged(graph, set().union(*map(_tags, memories.values())))
+    tags = await reader.tag_members(graph, sorted(set().union(*map(_tags, memories.values()))))
     await rest()
     telling = [each.node_id for each in memories.values() if len(words(each.description)) >= FEWEST_WORDS]
-    vectors = await store.read_vectors(graph, telling) if context.deps.embedder.dimension else {}
+    vectors = await reader.read_embeddings(graph, telling) if context.deps.embedder.dimension else {}
     total = (await reader.counts(graph)).memories
     holders = rules.Holders({**{node: each.links for node, each in names.items()}, **tags}, total)
     fields = {**graph_fields(context.key), "citizen_id": context.citizen_id, "source": Source.UPKEEP}

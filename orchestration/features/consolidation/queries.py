@@ -58,20 +58,10 @@ NODE_NAMES: Final = Query(
     f"MATCH (o:ConsciousnessNode) WHERE o.id IN $ids RETURN o.id, o.name, o.name_key, {degree_now('o')}",
 )
 
-TAG_HOLDERS: Final = Query(
-    "consolidation_tag_holders", "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED')"
-)
-
 CONTENTS: Final = Query(
     "consolidation_contents",
     f"MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n WHERE n.{_OPEN} AND {tells('n')} "
     f"RETURN {found_columns('n')}",
-)
-
-VECTORS: Final = Query(
-    "consolidation_vectors",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) "
-    "WHERE t.embedding IS NOT NULL RETURN n.id, t.embedding",
 )
 
 MADE: Final = Query(
@@ -154,26 +144,12 @@ async def read_names(graph: Graph, nodes: Collection[str]) -> dict[str, NodeName
     return {node: NodeName(name, key or "", links) for node, name, key, links in found}
 
 
-async def count_tagged(graph: Graph, names: Collection[str]) -> dict[str, int]:
-    """How many memories have each tag, given as `#tag`."""
-    found = await graph.read_existing(TAG_HOLDERS, names=sorted(names)) if names else []
-    return {name: int(count) for name, count in found}
-
-
 async def read_contents(graph: Graph, ids: Sequence[str], key: GraphKey) -> list[ConsciousnessNode]:
     """The open records of some memories that say something; of a long text the beginning."""
     found: list[ConsciousnessNode] = []
     for some in batched(ids, AT_ONCE):
         found += [rows.node(row, key) for row in await graph.read_existing(CONTENTS, ids=list(some))]
     return found
-
-
-async def read_vectors(graph: Graph, ids: Sequence[str]) -> dict[str, list[float]]:
-    """The embeddings of some memories; those without one are left out."""
-    vectors: dict[str, list[float]] = {}
-    for some in batched(ids, AT_ONCE):
-        vectors |= {row[0]: row[1] for row in await graph.read_typed(VECTORS, ids=list(some))}
-    return vectors
 
 
 async def read_made(graph: Graph, ids: Iterable[str]) -> list[StoredGeneralisation]:

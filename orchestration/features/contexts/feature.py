@@ -31,7 +31,7 @@ from schemas.commands import Command, Remember, Writer, WriteReceipt
 from schemas.errors import Conflict, NotFound, errors_by_slug
 from schemas.memory import Level
 from schemas.operation import Method, Operation, citizen_may, group
-from schemas.paging import decode_cursor, encode_cursor
+from schemas.paging import decode_cursor, first_page
 from schemas.temporal import END_OF_TIME, Instant, to_datetime, to_instant
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import Graph
@@ -292,18 +292,13 @@ async def read_agent_log(citizen_id: CitizenId, query: AgentLogQuery, deps: Deps
     if query.context_id is not None and not (exists and await store.read_notes(graph, [query.context_id])):
         raise NotFound(f"{citizen_id} has written no context {query.context_id}")
     found = await store.read_logs(graph, query.context_id, after, query.limit + 1) if exists else []
-    shown = found[: query.limit]
+    shown, following = first_page(found, query.limit, lambda note: (note.created_at, note.memory_id))
     notes: list[LoggedNote] = []
     for note in shown:
         written = {"context_id": note.memory_id, "written_at": to_datetime(note.created_at)}
         notes += [LoggedNote(**written, **one) for one in note.log]
-    more = len(found) > len(shown)
-    return AgentLog(
-        citizen_id=citizen_id,
-        notes=tuple(notes),
-        tokens=sum(note.tokens or 0 for note in notes),
-        next=encode_cursor(shown[-1].created_at, shown[-1].memory_id) if more else None,
-    )
+    tokens = sum(note.tokens or 0 for note in notes)
+    return AgentLog(citizen_id=citizen_id, notes=tuple(notes), tokens=tokens, next=following)
 
 
 async def _forget(graph: Graph, ids: list[str]) -> Counter[str]:

@@ -32,7 +32,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack
 from schemas.operation import Method, Operation, Says, citizen_may, group
-from schemas.paging import Paged, decode_cursor, encode_cursor
+from schemas.paging import Paged, decode_cursor, first_page
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
@@ -205,13 +205,12 @@ async def list_feedback(citizen_id: CitizenId, page: Paged, deps: Deps) -> Feedb
     after = (0, "") if page.cursor is None else decode_cursor(page.cursor, int, str)
     told = await store.read_feedback(await deps.existing_graph(Level.N1, citizen_id))
     rest = [one for one in told if (one.created_at, one.id) > after]
-    shown = rest[: page.limit]
-    more = len(rest) > len(shown)
+    shown, following = first_page(rest, page.limit, lambda one: (one.created_at, one.id))
     return FeedbackPage(
         citizen_id=citizen_id,
         feedback=tuple(map(record_of, shown)),
         learned=learned_factors(learn(list(map(lesson_of, told)))),
-        next=encode_cursor(shown[-1].created_at, shown[-1].id) if more else None,
+        next=following,
     )
 
 

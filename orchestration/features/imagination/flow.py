@@ -31,7 +31,7 @@ from schemas.base import CitizenId
 from schemas.errors import Conflict, Fault, StoreTimeout
 from schemas.memory import ConsciousnessNode, GraphKey, Level
 from schemas.mind.state import CalibrationScore
-from schemas.paging import decode_cursor, encode_cursor
+from schemas.paging import decode_cursor, first_page
 from schemas.temporal import AFTER_ALL, Instant, Scope, to_datetime, to_instant
 from schemas.wave_signal import Channel, Resonance, Resonate, Weights
 from substrate.connection.errors import GraphMissing
@@ -192,13 +192,8 @@ async def list_predictions(citizen_id: CitizenId, query: PredictionQuery, deps: 
     kept = await _read(citizen_id, deps)
     kept = [one for one in kept if before is None or (one.created_at, one.id) < before]
     kept = [one for one in kept if not (query.open and one.context_id)]
-    page = kept[: query.limit]
-    more = len(kept) > len(page)
-    return PredictionPage(
-        citizen_id=citizen_id,
-        predictions=tuple(map(to_prediction, page)),
-        next=encode_cursor(page[-1].created_at, page[-1].id) if more else None,
-    )
+    shown, after = first_page(kept, query.limit, lambda one: (one.created_at, one.id))
+    return PredictionPage(citizen_id=citizen_id, predictions=tuple(map(to_prediction, shown)), next=after)
 
 
 async def read_calibration(citizen_id: CitizenId, deps: Deps) -> Calibration:

@@ -63,6 +63,12 @@ class Snapshot(NamedTuple):
     plan: Plan
     marker: Marker
 
+    def closing(self, files: dict[str, FileNote]) -> tuple[bytes, bytes]:
+        """The index, which joins the `files`, and the marker, which names them."""
+        index = layout.render_index(self.plan, self.of).encode()
+        files[INDEX] = FileNote("", layout.digest(index))
+        return index, layout.dump_marker(self.marker._replace(files=files))
+
     async def render(self, bundles: Iterable[Bundle]) -> AsyncIterator[list[tuple[Bundle, bytes]]]:
         """The bytes of each file, some at a time. Their records are read now, as they were at that moment."""
         waiting: list[Bundle] = []
@@ -156,10 +162,9 @@ async def _write_files(snapshot: Snapshot, folder: Folder) -> dict[str, FileNote
 
     async for rendered in snapshot.render(snapshot.plan.bundles):
         await asyncio.to_thread(write, rendered)
-    index = layout.render_index(snapshot.plan, snapshot.of).encode()
-    files[INDEX] = FileNote("", layout.digest(index))
+    index, marker = snapshot.closing(files)
     folder.write(INDEX, index)
-    folder.write(MARKER, layout.dump_marker(snapshot.marker._replace(files=files)))
+    folder.write(MARKER, marker)
     return files
 
 
@@ -229,11 +234,10 @@ class _Update:
                 self._files[bundle.path] = note_of(plan, bundle, content)
                 await self._rest()
         removed = await asyncio.to_thread(self._remove_others)
-        index = layout.render_index(plan, self._snapshot.of).encode()
+        index, marker = self._snapshot.closing(self._files)
         if self._folder.read(INDEX) != index:
             self._write(INDEX, index)
-        self._files[INDEX] = FileNote("", layout.digest(index))
-        self._folder.write(MARKER, layout.dump_marker(self._snapshot.marker._replace(files=self._files)))
+        self._folder.write(MARKER, marker)
         self._folder.remove(JOURNAL)
         counts = _count(self._snapshot), len(self._files), self._written, removed
         return MirrorReport(self._snapshot.of.name, *counts, tuple(sorted(self._held_back)))
@@ -320,9 +324,7 @@ async def stream_tar(snapshot: Snapshot) -> AsyncIterator[bytes]:
         for bundle, content in rendered:
             files[bundle.path] = note_of(snapshot.plan, bundle, content)
             yield _member(f"{folder}/{bundle.path}", content, snapshot.marker.known_at)
-    index = layout.render_index(snapshot.plan, snapshot.of).encode()
-    files[INDEX] = FileNote("", layout.digest(index))
-    marker = layout.dump_marker(snapshot.marker._replace(files=files))
+    index, marker = snapshot.closing(files)
     beside: Mapping[str, bytes] = {
         f"{folder}/{INDEX}": index, f"{folder}/{MARKER}": marker, MARKER: mirror_folder.ROOT_MARK,
     }  # fmt: skip

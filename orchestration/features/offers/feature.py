@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, Protocol
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
@@ -12,15 +12,15 @@ from orchestration.features.offers.queries import keep_declined, read_declined, 
 from orchestration.features.offers.rules import FoundOffer, Whose, find_offers, offer_erasure
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.question.reading import asked_to_forget
-from orchestration.writing.erasure import find_repeats
-from schemas.commands import MOST_ALSO, Command, WriteReceipt
+from orchestration.writing.erasure import erase_naming_copies, find_repeats
+from schemas.commands import ANY_COMMAND, MOST_ALSO, Command, EraseMemory
 from schemas.errors import NotFound, StoreTimeout
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level, ResolutionState
 from schemas.operation import Method, Operation, graph_may, group
 from schemas.stream import Offer
 from schemas.temporal import Instant
-from schemas.upkeep.offers import OffersAnswer, OffersRequest
+from schemas.upkeep.offers import OfferAnswer, OfferOutcome, OffersAnswer, OffersRequest
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.language.text import query_words, word_language
@@ -77,22 +77,32 @@ async def _read(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> FoundO
     )
 
 
-async def read_offer(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> Offer:
-    """The open offer with this id. Raises NotFound when there is none."""
-    return (await _read(offer_id, whose, deps, now)).offer
+class Sign(Protocol):
+    """Says whose command it is. Raises NotFound or Forbidden for one that its sender may not send."""
+
+    def __call__[C: Command](self, command: C) -> C: ...
 
 
-async def decline(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> Offer:
-    """Decline an offer, so that it does not come back. Raises NotFound when there is none."""
+async def answer_offer(
+    offer_id: str, whose: Whose, deps: Deps, now: Instant, *, answer: OfferAnswer, sign: Sign
+) -> OfferOutcome:
+    """Take an offer up, which applies its command, or decline it, so that it does not come back.
+
+    Raises NotFound when there is none, what `sign` raises, and the error of a refused command.
+    """
     offer, other_id = await _read(offer_id, whose, deps, now)
-    await keep_declined(deps.graph(graph_name(*whose)), offer_id, (offer.memory_id, other_id), now)
-    return offer
-
-
-async def take(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
-    """Apply the command of an offer."""
-    [receipt] = await insertion.apply([command], deps, now)
-    return receipt
+    if answer == "decline":
+        await keep_declined(deps.graph(graph_name(*whose)), offer_id, (offer.memory_id, other_id), now)
+        return OfferOutcome(offer=offer, answer=answer)
+    if offer.kind == "erase":
+        fields = {name: value for name, value in offer.command.items() if name != "command"}
+        wish = sign(EraseMemory.model_validate(fields))
+        report = await erase_naming_copies(wish, deps, now, deps.directory)
+        return OfferOutcome(offer=offer, answer=answer, erased=report)
+    [receipt] = await insertion.apply([sign(ANY_COMMAND.validate_python(offer.command))], deps, now)
+    if receipt.status == "refused":
+        raise receipt.refusal()
+    return OfferOutcome(offer=offer, answer=answer, receipt=receipt)
 
 
 OPEN: Final = (ResolutionState.BLOCKED.value, ResolutionState.IN_PROGRESS.value)

@@ -29,7 +29,7 @@ from schemas.errors import NotFound
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import GraphKey, Level, graph_fields
 from schemas.operation import Says
-from schemas.paging import Paged, decode_cursor, encode_cursor
+from schemas.paging import Paged, decode_cursor, first_page
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
 from substrate.connection.errors import GraphMissing
@@ -59,13 +59,9 @@ async def list_streams(citizen_id: CitizenId, page: Paged, deps: Deps) -> Stream
     if not await deps.graphs.for_reading(graph_name(Level.N1, citizen_id)):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
     notes = await read_stream_notes(citizen_id, page.limit + 1, deps, until=until, before=before)
-    shown = notes[: page.limit]
-    more = len(notes) > len(shown)
-    return StreamPage(
-        citizen_id=citizen_id,
-        streams=tuple(StreamSummary(**_summary(note)) for note in shown),
-        next=encode_cursor(shown[-1].at, shown[-1].stream_id) if more else None,
-    )
+    shown, after = first_page(notes, page.limit, lambda note: (note.at, note.stream_id))
+    streams = tuple(StreamSummary(**_summary(note)) for note in shown)
+    return StreamPage(citizen_id=citizen_id, streams=streams, next=after)
 
 
 async def read_stream(stream_id: StreamId, deps: Deps, may_read: MayRead = read_everything) -> StreamRecord:

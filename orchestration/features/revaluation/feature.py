@@ -15,12 +15,14 @@ from orchestration.features.revaluation.rules import correction
 from orchestration.features.revaluation.values import (
     Draw,
     DrawnMemory,
+    DrawRequest,
     Judgement,
     JudgementOutcome,
     JudgementsAnswer,
 )
 from orchestration.insertion import apply
 from orchestration.upkeep.job import Job, JobContext, Page
+from schemas.base import CitizenId
 from schemas.commands import Command, Correct
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.temporal import Instant, Scope, to_datetime
@@ -64,7 +66,7 @@ async def draw_memories(
 
 
 async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[store.LowMemory]:
-    places = await store.count_places(graph)
+    places = (await reader.count_nodes(graph))["nodes"]  # about the highest internal id
     begin = rules.first_place(seed, places)
     low: list[store.LowMemory] = []
     for after, last in ((begin, 2**53), (-1, begin)):
@@ -78,9 +80,12 @@ async def _read_low(graph: Graph, now: Instant, seed: str, rest: Rest) -> list[s
     return low
 
 
-async def draw_for(citizen_id: str, deps: Deps, now: Instant, *, seed: int, count: int) -> Draw:
-    """The draw as an answer. It stamps nothing: the same seed draws the same until one is judged or offered."""
-    drawn = await draw_memories(citizen_id, deps, now, seed=str(seed), count=count)
+async def draw_for(citizen_id: CitizenId, query: DrawRequest, deps: Deps, now: Instant) -> Draw:
+    """Memories of low or no importance to judge anew: those that upkeep offered, then the least recently asked.
+
+    The same seed draws the same until one of them is judged or offered. Nothing is changed.
+    """
+    drawn = await draw_memories(citizen_id, deps, now, seed=str(query.seed), count=query.count)
     memories: list[DrawnMemory] = []
     for node, asked in drawn:
         names = {"version", "node_type", "name", "speaker", "valid_at", "importance"}
@@ -91,7 +96,7 @@ async def draw_for(citizen_id: str, deps: Deps, now: Instant, *, seed: int, coun
         if asked is not None and asked.waiting:
             fields |= {"offered": True, "proposed_importance": asked.proposed, "because": asked.because}
         memories.append(DrawnMemory(**fields))
-    return Draw(citizen_id=citizen_id, seed=seed, memories=tuple(memories))
+    return Draw(citizen_id=citizen_id, seed=query.seed, memories=tuple(memories))
 
 
 async def judge(

@@ -29,7 +29,6 @@ LOW_PAGE: Final = Query(
     "RETURN id(n), n.id, n.node_type, n.speaker, n.name, left(toStringOrNull(n.description), 200)",
 )
 """The next memories that hold now and matter little; the range index on times is hidden (`fragments.visible`)."""
-LAST_NODE: Final = Query("last_node", "CALL db.meta.stats() YIELD nodeCount RETURN nodeCount")
 STAMPS: Final = Query(
     "revaluations",
     "MATCH (a:Revaluation) WHERE id(a) > $after WITH a LIMIT $rows "
@@ -86,12 +85,6 @@ class Stamp(NamedTuple):
     memory_id: str
     proposed: float | None = None
     because: str | None = None
-
-
-async def count_places(graph: Graph) -> int:
-    """How many nodes there are, which is about the highest internal id. Raises GraphMissing."""
-    rows = await graph.read(LAST_NODE)
-    return int(rows[0][0]) if rows else 0
 
 
 async def read_low(

@@ -15,6 +15,7 @@ from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.language.text import word_language
+from substrate.store import reader
 from substrate.store.derived import MadeTag
 
 MEMORIES_A_PAGE: Final = 6
@@ -140,14 +141,15 @@ async def _choose(
         queries[memory.id] = rules.words_to_count(possible, word_language(memory.text))
         await asyncio.sleep(0)  # nine texts take milliseconds: requests go on between two memories
     counts = await known_counts.read({query for asked in queries.values() for query in asked.values()}, context)
-    size = await store.count_memories(context.graph)
+    size = (await reader.counts(context.graph)).memories
     chosen: dict[str, list[str]] = {}
     asked: set[str] = set()
     for memory_id, possible in candidates.items():
         known = {key: counts[query] for key, query in queries[memory_id].items()}
         chosen[memory_id] = rules.choose_tags(possible, rules.Statistics(known, size))
         asked |= rules.possible_given(chosen[memory_id], possible)
-    given = await store.read_given(context.graph, asked) if asked else {}
+    sizes = await reader.tag_members(context.graph, sorted(asked))
+    given = {name: size for name, size in sizes.items() if size}
     named: dict[str, tuple[MadeTag, ...]] = {}
     for memory_id, keys in chosen.items():
         named[memory_id] = tuple(rules.name_tag(key, candidates[memory_id][key], given) for key in keys)

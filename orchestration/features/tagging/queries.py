@@ -7,7 +7,7 @@ version and no filter knows of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import batched, chain
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from substrate.cypher.fragments import ALONE, IS_FOUND, each_alone, tells, visib
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, Search
 from substrate.store.derived import DROP_UNUSED, MADE, TEXT_READ, MadeTag, change_count
+from substrate.store.reader import read_embeddings
 
 MOST_COUNTED: Final = 251
 """Memories with a word are counted up to this number."""
@@ -38,12 +39,6 @@ TAG_PAGE: Final = Query(
 )
 """The next memories with the names of their made tags. Third column: whether they hold now and say something."""
 
-OWN: Final = Query(
-    "own_vectors",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[:HAS_TRACE]->(own:Trace) "
-    "WHERE own.embedding IS NOT NULL RETURN n.id, own.embedding ORDER BY n.id",
-)
-
 NEAR: Final = Query(
     "near_for_tags",
     "UNWIND range(0, size($ids) - 1) AS place WITH $ids[place] AS id, $near[place] AS found UNWIND found AS one "
@@ -61,13 +56,6 @@ WORD_COUNTS: Final = Query(
         "CALL { WITH word CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word) YIELD node "
         f"WITH node LIMIT {MOST_COUNTED} RETURN count(node) AS found }} RETURN word, found",
     ),
-)
-
-SIZE: Final = Query("memories_of_graph", "CALL db.meta.stats() YIELD labels RETURN labels.ConsciousnessNode")
-
-GIVEN: Final = Query(
-    "given_tags",
-    "MATCH (g:Tag) WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0 RETURN g.name, indegree(g, 'TAGGED')",
 )
 
 ADD: Final = Query(
@@ -137,10 +125,9 @@ async def read_page(graph: Graph, after: int, rows: int, now: Instant) -> list[P
 
 async def read_near(graph: Graph, ids: Sequence[str], k: int, now: Instant) -> list[NearRow]:
     """Return the memories that hold now among the `k` most like each of these."""
-    own = await graph.read_typed(OWN, ids=list(ids))
-    near = [Search(embedding, k, open_only=True) for _, embedding in own]
-    known = [row[0] for row in own]
-    found = await graph.read_typed(NEAR, ids=known, near=near, **Scope.current(now).bounds())
+    own = await read_embeddings(graph, ids)
+    near = [Search(embedding, k, open_only=True) for embedding in own.values()]
+    found = await graph.read_typed(NEAR, ids=list(own), near=near, **Scope.current(now).bounds())
     return [NearRow(row[0], float(row[2]), _text_row(row[1], row[3:])) for row in found if row[2] is not None]
 
 
@@ -154,16 +141,6 @@ async def count_words(graph: Graph, words: Sequence[str]) -> dict[str, int]:
     parts = list(map(list, batched(words, ALONE)))
     rows = await together(*(graph.read(WORD_COUNTS, words=part) for part in parts))
     return {str(word): int(found) for word, found in chain.from_iterable(rows)}
-
-
-async def count_memories(graph: Graph) -> int:
-    """How many memories the graph has."""
-    return int((await graph.read(SIZE))[0][0] or 0)
-
-
-async def read_given(graph: Graph, names: Iterable[str]) -> dict[str, int]:
-    """Of these `#tags`, those that memories have by their writers, with the number of memories."""
-    return {str(name): int(count) for name, count in await graph.read(GIVEN, names=sorted(names))}
 
 
 async def add_made_tags(graph: Graph, tags: Mapping[str, Sequence[MadeTag]], run_id: str) -> int:

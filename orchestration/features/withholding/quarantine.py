@@ -314,8 +314,8 @@ async def _apply_list(commands: Sequence[ChangeCommand], deps: Deps, now: Instan
 
 async def _things(graph: Graph, tally: _Tally) -> tuple[QuarantinedThing, ...]:
     first = sorted(tally.things.values(), key=lambda each: each.kind == "link")[:MOST_THINGS]
-    names = await store.read_names(graph, [each.id for each in first if each.kind == "memory"])
-    return tuple(each.model_copy(update={"name": names.get(each.id, "")}) for each in first)
+    names = await reader.read_names(graph, [each.id for each in first if each.kind == "memory"])
+    return tuple(each.model_copy(update={"name": names.get(each.id, [""])[0]}) for each in first)
 
 
 READ_AT_ONCE: Final = 50

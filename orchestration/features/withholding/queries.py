@@ -66,8 +66,6 @@ MENTIONED: Final = Query(
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.relation_type = 'MENTIONS' "
     "AND m.version > 1 RETURN DISTINCT m.id, e.created_at",
 )
-NAMES_OF: Final = Query("quarantine_names_of", f"{_THOSE} RETURN n.id, n.name")
-
 READ_ALL: Final = Query("quarantines", f"MATCH (q:{LABEL}) RETURN q.id, q.created_at, q.used, q.data")
 WRITE: Final = Query(
     "write_quarantine",
@@ -169,11 +167,6 @@ async def read_mentioned(graph: Graph, ids: Iterable[str]) -> dict[str, list[Ins
     for name, at in await _read_of(graph, MENTIONED, ids):
         found.setdefault(name, []).append(int(at))
     return found
-
-
-async def read_names(graph: Graph, ids: Iterable[str]) -> dict[str, str]:
-    """The names of some memories, by id."""
-    return {row[0]: row[1] for row in await _read_of(graph, NAMES_OF, ids)}
 
 
 async def read_quarantines(graph: Graph) -> list[StoredQuarantine]:

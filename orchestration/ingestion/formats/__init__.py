@@ -22,6 +22,7 @@ from orchestration.ingestion.formats import (
 )
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.reader import (
+    DAMAGE,
     File,
     FileSet,
     Format,
@@ -61,9 +62,6 @@ FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _T
 _BY_CONTENT: Final = sorted((form for form, _ in _TABLE if form.holds or form.looks), key=lambda form: form.rank)
 MOST_TOLD: Final = 100
 """Faults that the sentence of a refusal names."""
-_DAMAGE: Final = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-)  # fmt: skip
 
 
 def parse(form: str | None, files: FileSet) -> ParsedFiles:
@@ -98,7 +96,7 @@ def _parse_as(form: str, files: FileSet) -> ParsedFiles:
     """Raises InvalidRequest also for what a parser does not foresee: the fault is the file's."""
     try:
         return replace(FORMATS[form](files), formats=(form,))
-    except _DAMAGE as error:
+    except DAMAGE as error:
         detail = f"{files.files[0].name}: is damaged in a way that no {form} is ({type(error).__name__})"
         raise InvalidRequest(detail, remedy="Nothing was stored.") from error
 

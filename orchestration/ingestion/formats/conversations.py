@@ -23,7 +23,6 @@ from orchestration.ingestion.formats.reader import (
     ParsedFiles,
     Reader,
     fault,
-    read_document,
     read_readable,
 )
 from orchestration.ingestion.written_times import type_name
@@ -107,15 +106,21 @@ def read_conversations(
 ) -> Iterator[Chat]:
     """Each conversation of a JSON file that holds one or a list of them; the fault of one keeps no other out.
 
-    `depths`: those of `read_document`. Raises InvalidRequest for a file of another shape.
+    `depths`: those of `Reader.document`. Raises InvalidRequest for a file of another shape.
     """
-    value = read_document(reader, file, depths)
+    value = reader.document(file, depths)
     conversations = [value] if isinstance(value, dict) else value
     if not isinstance(conversations, list):
         reader.fail("", f"is {type_name(value)}, not a list")
-    for number, conversation in enumerate(conversations, start=1):
+    return _read_each(reader, conversations, "conversation", read_one)
+
+
+def _read_each(
+    reader: Reader, chats: Iterable[Any], noun: str, read_one: Callable[[Reader, Any, str], Chat]
+) -> Iterator[Chat]:
+    for number, chat in enumerate(chats, start=1):
         with reader.item():
-            yield read_one(reader, conversation, f"conversation {number}")
+            yield read_one(reader, chat, f"{noun} {number}")
 
 
 def _titled(place: str, title: Any) -> str:
@@ -351,7 +356,7 @@ _TELEGRAM_KEPT: Final = ("reply_to_message_id", "forwarded_from", "saved_from", 
 
 def _read_telegram(reader: Reader, file: File) -> Iterator[Chat]:
     # A message of one chat, a chat of an account, a message of such a chat.
-    value = read_document(reader, file, depths=(2, 3, 5))
+    value = reader.document(file, depths=(2, 3, 5))
     if not isinstance(value, dict):
         reader.fail("", f"is {type_name(value)}, not an object")
     chats = [value] if "messages" in value else []
@@ -360,17 +365,18 @@ def _read_telegram(reader: Reader, file: File) -> Iterator[Chat]:
         chats += part["list"] if isinstance(part, dict) and isinstance(part.get("list"), list) else []
     if not chats:
         reader.fail("", "has neither messages nor chats")
-    for number, chat in enumerate(chats, start=1):
-        with reader.item():
-            place = f"chat {number}"
-            if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
-                reader.fail(place, "has no messages")
-            title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
-            place = _titled(place, title)
-            said = _read_messages(reader, chat["messages"], place, _telegram_message)
-            if not isinstance(chat.get("id"), int | str):
-                reader.fail(place, "has no id")
-            yield Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
+    return _read_each(reader, chats, "chat", _telegram_chat)
+
+
+def _telegram_chat(reader: Reader, chat: Any, place: str) -> Chat:
+    if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
+        reader.fail(place, "has no messages")
+    title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
+    place = _titled(place, title)
+    said = _read_messages(reader, chat["messages"], place, _telegram_message)
+    if not isinstance(chat.get("id"), int | str):
+        reader.fail(place, "has no id")
+    return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)
 
 
 def _telegram_message(reader: Reader, message: Any, place: str) -> Iterator[SaidMessage]:

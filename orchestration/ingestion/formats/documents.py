@@ -19,7 +19,15 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section, day_of, free_key
-from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, read_readable
+from orchestration.ingestion.formats.reader import (
+    DAMAGE,
+    File,
+    FileSet,
+    Format,
+    ParsedFiles,
+    Reader,
+    read_readable,
+)
 from schemas.errors import InvalidRequest
 from substrate.language.text import count_of
 
@@ -314,11 +322,6 @@ MOST_PAGES: Final = 5000
 MOST_TEXTS: Final = 50_000
 """Texts that one page may show. A dense page, each letter set by itself, has 8,000."""
 _SHOWS: Final = re.compile(rb"T[jJ]\b")
-_DAMAGE: Final = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
-    ValueError,
-)  # fmt: skip
-"""What pypdf raises, beside its own errors, for files that do not follow the standard."""
 
 
 def parse_pdf(files: FileSet) -> ParsedFiles:
@@ -336,7 +339,7 @@ def parse_pdf(files: FileSet) -> ParsedFiles:
 def _read_pdf(library: Any, reader: Reader, file: File) -> Page:
     if not file.raw.strip():
         reader.fail("", "is empty")
-    damage = (library.errors.PyPdfError, *_DAMAGE)
+    damage = (library.errors.PyPdfError, *DAMAGE)
     try:
         document = library.PdfReader(io.BytesIO(file.raw))
         if document.is_encrypted and not document.decrypt(""):

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from orchestration.ingestion.formats.conversations import Chat, SaidMessage, parse_chats
 from orchestration.ingestion.formats.documents import to_text
-from orchestration.ingestion.formats.reader import File, FileSet, Format, ParsedFiles, Reader, decode
+from orchestration.ingestion.formats.reader import DAMAGE, File, FileSet, Format, ParsedFiles, Reader, decode
 
 DEEPEST: Final = 20
 """Mails and parts of mails within each other; what lies deeper is left out."""
@@ -40,8 +40,6 @@ _ESCAPED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 _ID: Final = re.compile(r"<([^<>\s]+)>")
 _REPLY: Final = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|antw|tr|rv)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
 _UNWANTED: Final = frozenset(("spam", "trash", "papierkorb", "draft", "drafts", "entwürfe"))
-_DAMAGE: Final = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
-"""What the library raises for headers that no program should write."""
 
 
 def _is_mail(file: File) -> bool:
@@ -112,7 +110,7 @@ def _read(roots: dict[str, str], reader: Reader, file: File) -> Iterator[Chat]:
         with reader.item():
             try:
                 chat = _chat(roots, reader, raw, place)
-            except _DAMAGE as error:
+            except DAMAGE as error:
                 reader.fail(place, f"is damaged ({error})"[:200])
             except _TooMuch as error:
                 reader.fail(place, str(error))
@@ -165,7 +163,7 @@ def _header(mail: EmailMessage, name: str) -> str:
     """Return the text of a header; empty without one, and as it stands where it cannot be read."""
     try:
         return str(mail[name] or "")
-    except _DAMAGE:
+    except DAMAGE:
         return next((str(value) for key, value in mail.raw_items() if key.lower() == name.lower()), "")
 
 
@@ -191,7 +189,7 @@ def _time(reader: Reader, mail: EmailMessage, place: str) -> datetime | None:
         return None
     try:
         time = parsedate_to_datetime(header)
-    except _DAMAGE:
+    except DAMAGE:
         return reader.moment(header, f"{place}, date".removeprefix(", "))
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 

@@ -192,6 +192,11 @@ _WINDOWS: Final = {
 """What Windows-1252 has where Latin-1 has control characters; five of these stay, and are left out later."""
 
 
+DAMAGE: Final = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""What parsers and libraries raise for files that no program should write."""
 MAX_NAME: Final = 1000
 MOST_FAULTS: Final = 10_000
 """A file with more holds something else."""
@@ -360,15 +365,26 @@ class Reader:
             field, message = invalid_field(error, skip=1)
             self.fail(", ".join(filter(None, (place, field))), message)
 
-    def document(self, file: File) -> Any:
-        """Parse the file as one JSON value. Raises InvalidRequest when it is empty or is not JSON."""
+    def document(self, file: File, depths: Collection[int] = ()) -> Any:
+        """Parse a file as one JSON value. When its end is missing, return what is whole, and keep the fault.
+
+        `depths`: how many lists and objects stand around an item of the lists whose last, incomplete item is
+        dropped; without any, the document must be whole. Raises InvalidRequest for a file that is empty, is not
+        JSON, or holds no whole item.
+        """
         self.check_text(file)
         try:
             return load_json(file.text)
         except json.JSONDecodeError as error:
-            self.fail(f"line {error.lineno}, column {error.colno}", f"is not JSON ({error.msg})")
+            place, problem = f"line {error.lineno}, column {error.colno}", error.msg
+            kept = _whole_part(file.text[: error.pos], depths)
+            if kept is None:
+                self.fail(place, f"is not JSON ({problem})")
         except (ValueError, RecursionError) as error:
             self.fail("", f"is not JSON ({error})")
+        with self.item():
+            self.fail(place, f"is cut or damaged ({problem}); only what stands before was read")
+        return kept
 
     def entries(self, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the objects of the file with their places. It is JSON lines, a JSON list, or `{key: [...]}`.
@@ -457,16 +473,16 @@ def read_readable(files: FileSet, form: Format, read: Callable[[Reader, File], N
 
     Raises InvalidRequest without a citizen.
     """
-    notes: list[str] = []
     faults: list[str] = []
-    for file in files.files:
-        reader = Reader(form, file.name, zone=files.zone)
+
+    def read_one(reader: Reader, file: File) -> tuple[()]:
         reader.owner(files.citizen_id)
         with reader.item():
             read(reader, file)
-        notes += reader.notes()
-        faults += reader.faults
-    return ParsedFiles((), tuple(notes), tuple(faults))
+        faults.extend(reader.faults)
+        return ()
+
+    return replace(parse_each(files, form, read_one, files.zone), faults=tuple(faults))
 
 
 def load_json(text: str) -> Any:
@@ -492,26 +508,6 @@ def names_in(text: str, most: int = LOOKED_AT) -> Names:
         elif _KEY.match(text, match.end()):
             found.add(Name(depth, token[1:-1]))
     return Names(found)
-
-
-def read_document(reader: Reader, file: File, depths: Collection[int]) -> Any:
-    """Parse a file as one JSON value. When its end is missing, return what is whole, and keep the fault.
-
-    `depths`: how many lists and objects stand around an item of the lists whose last, incomplete item is dropped.
-    Raises InvalidRequest for a file that is not JSON, or holds no whole item.
-    """
-    try:
-        return load_json(file.text)
-    except json.JSONDecodeError as error:
-        place, problem = f"line {error.lineno}, column {error.colno}", error.msg
-        kept = _whole_part(file.text[: error.pos], depths)
-        if kept is None:
-            reader.fail(place, f"is not JSON ({problem})")
-    except (ValueError, RecursionError) as error:
-        reader.fail("", f"is not JSON ({error})")
-    with reader.item():
-        reader.fail(place, f"is cut or damaged ({problem}); only what stands before was read")
-    return kept
 
 
 def _whole_part(text: str, depths: Collection[int]) -> Any:

@@ -9,7 +9,7 @@ from orchestration.dependencies import Deps
 from orchestration.features.identity.learning import learning_moments
 from orchestration.features.revaluation.feature import RevaluationJob, draw_for, judge
 from orchestration.features.revaluation.rules import Rating
-from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
+from orchestration.features.revaluation.values import Draw, DrawRequest, Judgement, JudgementsAnswer
 from orchestration.upkeep.job import JobContext, Page
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract, Supersede, Undo
@@ -24,7 +24,7 @@ STAMPED = Query("stamped", "MATCH (a:Revaluation) RETURN a.memory_id")
 
 
 async def drawn(deps: Deps, citizen: str, count: int = 5, seed: int = 0, now: int = LATER) -> Draw:
-    return await draw_for(citizen, deps, now, seed=seed, count=count)
+    return await draw_for(citizen, DrawRequest(seed=seed, count=count), deps, now)
 
 
 def ids(draw: Draw) -> list[str]:

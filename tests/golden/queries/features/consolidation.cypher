@@ -63,16 +63,3 @@ WITH s, one[2] AS score
 RETURN 1.0 - score
 ORDER BY score
 LIMIT 1;
-
-// consolidation_tag_holders
-MATCH (t:Tag)
-WHERE t.name IN $names
-RETURN t.name, indegree(t, 'TAGGED');
-
-// consolidation_vectors
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[:HAS_TRACE]->(t:Trace)
-WHERE t.embedding IS NOT NULL
-RETURN n.id, t.embedding;

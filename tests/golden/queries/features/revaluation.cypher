@@ -13,11 +13,6 @@ WHERE a.memory_id IN $ids
 DELETE a
 RETURN count(a);
 
-// last_node
-CALL db.meta.stats()
-YIELD nodeCount
-RETURN nodeCount;
-
 // low_importance
 MATCH (n:ConsciousnessNode)
 WHERE id(n) > $after AND id(n) <= $last AND n.expired_at + 0 = $open AND n.valid_at + 0 <= $at

@@ -25,11 +25,6 @@ FOREACH (g IN gone |
 )
 RETURN size(gone);
 
-// given_tags
-MATCH (g:Tag)
-WHERE g.name IN $names AND indegree(g, 'TAGGED') > 0
-RETURN g.name, indegree(g, 'TAGGED');
-
 // made_tags_of_run
 MATCH (n:ConsciousnessNode)
 WHERE id(n) > $after AND id(n) <= $last
@@ -37,11 +32,6 @@ WITH n
 MATCH (n)-[g:MADE_TAG]->(t:Tag)
 WHERE g.run = $run
 RETURN n.id, t.name;
-
-// memories_of_graph
-CALL db.meta.stats()
-YIELD labels
-RETURN labels.ConsciousnessNode;
 
 // memories_of_run
 MATCH (n:ConsciousnessNode)
@@ -61,15 +51,6 @@ MATCH (m)-[:HAS_TRACE]->(t:Trace)
 WHERE coalesce(t.digest, '') = one[1]
 RETURN id, m.id, 1.0 - one[2], m.node_type, CASE WHEN m.speaker IS NULL THEN m.name ELSE null END,
     left(m.description, 4000), m.tags, m.unset;
-
-// own_vectors
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[:HAS_TRACE]->(own:Trace)
-WHERE own.embedding IS NOT NULL
-RETURN n.id, own.embedding
-ORDER BY n.id;
 
 // tag_page
 MATCH (n:ConsciousnessNode)

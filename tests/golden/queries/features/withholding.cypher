@@ -78,12 +78,6 @@ MATCH (n)-[e:LINK|PAST_LINK]->(m)
 WHERE e.relation_type = 'MENTIONS' AND m.version > 1
 RETURN DISTINCT m.id, e.created_at;
 
-// quarantine_names_of
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-RETURN n.id, n.name;
-
 // quarantine_resolved
 MATCH (n:ConsciousnessNode)
 WHERE n.id IN $ids

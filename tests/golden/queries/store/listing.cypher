@@ -16,7 +16,8 @@ LIMIT $limit;
 MATCH (i:ConsciousnessNode)
 WHERE id(i) >= $first AND id(i) <= $last
 WITH i
-OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WITH i, CASE WHEN outdegree(i, 'HAD') > 0 THEN i ELSE null END AS former
+OPTIONAL MATCH (former)-[:HAD]->(p)
 WHERE <visible p>
 WITH i, collect(p) AS past
 UNWIND (past + CASE WHEN <visible i> THEN [i] ELSE [] END) AS m

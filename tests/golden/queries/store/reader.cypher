@@ -13,6 +13,15 @@ OPTIONAL MATCH (f:Feedback)
 WHERE f.held IS NULL
 RETURN nodeCount, coalesce(labels.LearningMoment, 0), sum(size(coalesce(f.not_changed, [])));
 
+// embeddings
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t:Trace)
+WHERE t.embedding IS NOT NULL
+RETURN n.id, t.embedding
+ORDER BY n.id;
+
 // existing
 UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
@@ -22,20 +31,6 @@ RETURN n.id, n.fingerprint, coalesce(n.version, 1), n.valid_at, n.invalid_at, n.
 UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, n.emotion_vector, n.resolution_state, n.energy;
-
-// history
-MATCH (i:ConsciousnessNode {id: $id})
-CALL {
-  WITH i
-  RETURN i AS n
-  UNION ALL
-  WITH i
-  MATCH (i)-[:HAD]->(n:PastVersion)
-  RETURN n
-}
-RETURN <node_columns n>, n.command_id, n.key_id, n.closed_by, n.closed_source, n.closed_key,
-    n.known_as_happened
-ORDER BY n.created_at, n.valid_at;
 
 // history_page
 MATCH (i:ConsciousnessNode {id: $id})
@@ -95,17 +90,6 @@ WITH pair, t
 MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace)
 RETURN pair[0] AS one, pair[1] AS other, 1.0 - vec.cosineDistance(t.embedding, u.embedding) AS cosine;
 
-// link_history
-MATCH (a:ConsciousnessNode {id: $source_id})
-MATCH (b:ConsciousnessNode {id: $target_id})
-WITH a, b
-LIMIT 1
-MATCH (a)-[e:LINK|PAST_LINK]->(b)
-WHERE e.id = $id
-RETURN a.id, b.id, <link_columns e>, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.known_as_happened, e.created_at AS known, e.valid_at AS held
-ORDER BY known, held;
-
 // link_history_page
 MATCH (a:ConsciousnessNode {id: $source_id})
 MATCH (b:ConsciousnessNode {id: $target_id})
@@ -155,17 +139,6 @@ LIMIT 1
 WITH CASE WHEN carried THEN i ELSE p END AS n
 RETURN <node_columns n>, n.command_id, n.key_id, n.closed_by, n.closed_source, n.closed_key,
     n.known_as_happened;
-
-// named_link_history
-MATCH (a)-[e:LINK {handle: $handle}]->(b)
-WHERE e.id = $id
-RETURN a.id, b.id, <link_columns e>, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.known_as_happened, e.created_at AS known, e.valid_at AS held
-UNION ALL
-MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
-WHERE e.id = $id
-RETURN a.id, b.id, <link_columns e>, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
-    e.known_as_happened, e.created_at AS known, e.valid_at AS held;
 
 // named_link_history_page
 MATCH (a)-[e:LINK {handle: $handle}]->(b)

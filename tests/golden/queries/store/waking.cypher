@@ -90,11 +90,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m> AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -264,11 +260,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m> AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -431,11 +423,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m> AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -519,11 +507,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m> AND m.valid_at >= $beside_since
       AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
   RETURN hop, null AS score, e, m
@@ -577,11 +561,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH i, links[place] AS e, others[place] AS j
   WITH 1 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m>
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -618,11 +598,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   WITH r, links[place] AS e, others[place] AS j
   WITH 2 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m>
   RETURN hop, null AS score, e, m
   UNION ALL
@@ -678,11 +654,7 @@ CALL {
   UNWIND range(0, size(links) - 1) AS place
   UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
   WITH row[0] AS hop, row[1] AS e, row[2] AS j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
+  <records_of j, m, hop, e>
   WHERE <felt m>
   RETURN hop, null AS score, e, m
 }
@@ -1474,39 +1446,70 @@ RETURN hop, score, startNode(e).id, endNode(e).id, <link_columns e>, <found_colu
 + ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
 +     score, s.id, s.version
 
-// unresolved_by_words_fitting_then: doing_fitting_then, but
-    WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
--       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s> AND (s.unset IS NULL
--       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
--       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
-+       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
-    WITH s, s AS i
--   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
-+   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
-+   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
-+   WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
-+       OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
-+   UNWIND range(0, size(records) - 1) AS place
-+   WITH records[place] AS s, places[place] AS i, 2.0 AS score
-    WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
--       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s> AND (s.unset IS NULL
--       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
--       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
-+       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
-    WITH s, i
--   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
-+   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
-+   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
-+   WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
-+       OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
-+   UNWIND range(0, size(records) - 1) AS place
-+   WITH records[place] AS s, places[place] AS i, 2.0 AS score
-  }
-- WITH s, i, score
-- ORDER BY score DESC, s.id, s.version
-+ WITH s, i, min(score) AS score
-+ ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
-+     score, s.id, s.version
+// unresolved_by_words_fitting_then
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE <visible e> AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  <past_of j, i, e>
+  WHERE <visible p>
+  WITH i, e, j, count(p) AS records
+  WHERE records > 0 OR <visible j>
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  <records_of j, m, hop, e>
+  WHERE <felt m> AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, <link_columns e>, <found_columns m>;
 
 // unresolved_by_words_now
 CALL {
@@ -1529,39 +1532,7 @@ LIMIT $limit
 RETURN 0 AS hop, score, s.id, s.version, s.created_at, s.expired_at,
     CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END;
 
-// unresolved_by_words_then: doing_fitting_then, but
-    WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
--       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s> AND (s.unset IS NULL
--       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
--       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
-+       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
-    WITH s, s AS i
--   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
-+   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
-+   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
-+   WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
-+       OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
-+   UNWIND range(0, size(records) - 1) AS place
-+   WITH records[place] AS s, places[place] AS i, 2.0 AS score
-    WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
--       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s> AND (s.unset IS NULL
--       OR NOT (s.unset CONTAINS 'resolution_state' AND s.unset CONTAINS 'emotion_vector'
--       AND (s.goal IS NULL OR s.unset CONTAINS 'goal')))
-+       AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
-    WITH s, i
--   WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
-+   WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
-+   WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
-+   WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
-+       OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
-+   UNWIND range(0, size(records) - 1) AS place
-+   WITH records[place] AS s, places[place] AS i, 2.0 AS score
-  }
-- WITH s, i, score
-- ORDER BY score DESC, s.id, s.version
-+ WITH s, i, min(score) AS score
-+ ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
-+     score, s.id, s.version
+// unresolved_by_words_then: unresolved_by_words_fitting_then
 
 // unresolved_fitting_now
 CALL {
@@ -1618,102 +1589,36 @@ CALL {
 }
 RETURN hop, score, startNode(e).id, endNode(e).id, <link_columns e>, <found_columns m>;
 
-// unresolved_fitting_then
-CALL {
-  MATCH (s:ConsciousnessNode)
-  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
-  WITH s, s AS i
-  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
-  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
-  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
-      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
-  UNWIND range(0, size(records) - 1) AS place
-  WITH records[place] AS s, places[place] AS i, 2.0 AS score
-  RETURN s, i, score
-  UNION ALL
-  MATCH (s:PastVersion)
-  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
-      AND s.energy <= $most_energy AND <visible s> AND <fits s> AND <is_statement s>
-  WITH s
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-  WITH s, i
-  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
-  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
-  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
-      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
-  UNWIND range(0, size(records) - 1) AS place
-  WITH records[place] AS s, places[place] AS i, 2.0 AS score
-  RETURN s, i, score
-  UNION ALL
-  MATCH (s:ConsciousnessNode)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND <visible s> AND <fits s>
-      AND <is_statement s>
-  WITH s, s AS i
-  MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
-  ORDER BY score, s.id, s.version
-  LIMIT $nearest
-  WITH s, i, score
-  WHERE score <= $far
-  RETURN s, i, score
-  UNION ALL
-  MATCH (s:PastVersion)
-  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
-      AND s.energy >= $least_energy AND s.energy <= $most_energy AND <visible s> AND <fits s>
-      AND <is_statement s>
-  WITH s
-  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
-  WITH s, i
-  MATCH (s)-[:HAS_TRACE]->(t)
-  WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
-  ORDER BY score, s.id, s.version
-  LIMIT $nearest
-  WITH s, i, score
-  WHERE score <= $far
-  RETURN s, i, score
-}
-WITH s, i, min(score) AS score
-ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
-    score, s.id, s.version
-LIMIT $limit
-WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
-CALL {
-  WITH starts, scores
-  UNWIND range(0, size(starts) - 1) AS place
-  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
-  UNION ALL
-  WITH identities
-  UNWIND identities[..$expanded] AS i
-  WITH DISTINCT i
-  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
-  WHERE <visible e> AND j.id IS NOT NULL
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  <past_of j, i, e>
-  WHERE <visible p>
-  WITH i, e, j, count(p) AS records
-  WHERE records > 0 OR <visible j>
-  WITH i, e, j
-  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
-  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
-  UNWIND range(0, size(links) - 1) AS place
-  WITH i, links[place] AS e, others[place] AS j
-  WITH 1 AS hop, e, j
-  <past_of j, hop, e>
-  WHERE <visible p>
-  WITH hop, e, j, collect(p) AS past
-  UNWIND (past + CASE WHEN <visible j> THEN [j] ELSE [] END) AS m
-  WITH hop, e, m
-  WHERE <felt m> AND m.valid_at >= $beside_since
-      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
-  RETURN hop, null AS score, e, m
-}
-RETURN hop, score, startNode(e).id, endNode(e).id, <link_columns e>, <found_columns m>;
+// unresolved_fitting_then: unresolved_by_words_fitting_then, but
+    WITH records[place] AS s, places[place] AS i, 2.0 AS score
++   RETURN s, i, score
++   UNION ALL
++   MATCH (s:ConsciousnessNode)
++   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
++       AND s.energy >= $least_energy AND s.energy <= $most_energy AND <visible s> AND <fits s>
++       AND <is_statement s>
++   WITH s, s AS i
++   MATCH (s)-[:HAS_TRACE]->(t)
++   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
++   ORDER BY score, s.id, s.version
++   LIMIT $nearest
++   WITH s, i, score
++   WHERE score <= $far
++   RETURN s, i, score
++   UNION ALL
++   MATCH (s:PastVersion)
++   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
++       AND s.energy >= $least_energy AND s.energy <= $most_energy AND <visible s> AND <fits s>
++       AND <is_statement s>
++   WITH s
++   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
++   WITH s, i
++   MATCH (s)-[:HAS_TRACE]->(t)
++   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
++   ORDER BY score, s.id, s.version
++   LIMIT $nearest
++   WITH s, i, score
++   WHERE score <= $far
 
 // unresolved_now: unresolved_by_words_now, but
     RETURN s, i, score
@@ -1731,9 +1636,10 @@ RETURN hop, score, startNode(e).id, endNode(e).id, <link_columns e>, <found_colu
 +   WHERE score <= $far
 +   RETURN s, i, score
 
-// unresolved_then: unresolved_fitting_then, but
-    UNION ALL
--   MATCH (s:ConsciousnessNode)
+// unresolved_then: unresolved_by_words_fitting_then, but
+    WITH records[place] AS s, places[place] AS i, 2.0 AS score
++   RETURN s, i, score
++   UNION ALL
 +   UNWIND $near AS one
 +   WITH one[0] AS id, collect(one) AS found
 +   MATCH (i:ConsciousnessNode {id: id})
@@ -1742,26 +1648,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, <link_columns e>, <found_colu
 +   WITH i, found, collect(p) AS past
 +   UNWIND (past + [i]) AS s
 +   WITH s, i, found
-        AND <is_statement s>
--   WITH s, s AS i
-    MATCH (s)-[:HAS_TRACE]->(t)
--   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
--   ORDER BY score, s.id, s.version
--   LIMIT $nearest
--   WITH s, i, score
--   WHERE score <= $far
--   RETURN s, i, score
--   UNION ALL
--   MATCH (s:PastVersion)
--   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
--       AND s.energy >= $least_energy AND s.energy <= $most_energy AND <visible s> AND <fits s>
--       AND <is_statement s>
--   WITH s
--   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
--   WITH s, i
--   MATCH (s)-[:HAS_TRACE]->(t)
--   WITH s, i, vec.cosineDistance(t.embedding, vecf32($goal_embedding)) AS score
--   ORDER BY score, s.id, s.version
--   LIMIT $nearest
++   WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
++       AND s.energy >= $least_energy AND s.energy <= $most_energy AND <visible s> AND <fits s>
++       AND <is_statement s>
++   MATCH (s)-[:HAS_TRACE]->(t)
 +   WITH s, i, head([one IN found WHERE coalesce(t.digest, '') = one[1] | one[2]]) AS score
 +   WHERE score IS NOT NULL
++   WITH s, i, score
++   WHERE score <= $far
