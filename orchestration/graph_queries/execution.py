@@ -297,8 +297,7 @@ async def _rows(
         for hop, (place, _) in own:
             memory, link = next(records), links.get(place)
             if link is not None and memory is not None and (is_shown is None or is_shown(memory)):
-                ends = columns.ids[columns.source[place]], columns.ids[columns.target[place]]
-                rows.append(FoundRow(hop, None, *ends, link, memory))
+                rows.append(FoundRow(hop, None, *columns.ends(place), link, memory))
         found.append(rows)
     return found
 

@@ -90,7 +90,6 @@ class GraphColumns:
     `is_filled`: what is not held is read when it is needed, and nothing ahead. `counted`: the bytes that the cache
     counts for it.
     `crowds`: the strongest links of a memory that has more than are read, and at which moment they last.
-    `source`, `target`: the slots of the ends of a link.
     """
 
     def __init__(self, state: GraphState | None = None) -> None:
@@ -111,7 +110,7 @@ class GraphColumns:
         self._linked = array("i")  # the places of the links of one memory after another
         # By the place of a link.
         self._links: list[MutableSequence[Any]] = [array(code) for code in "iihiqqqB"]
-        self.source, self.target, self._type, self._link_version = self._links[:4]
+        self._source, self._target, self._type, self._link_version = self._links[:4]
         self._link_created, self._link_valid, self._link_invalid, self._link_bits = self._links[4:]
         self.link_records = Records(OPEN_LINK)
         self._types: dict[str, int] = {}
@@ -123,7 +122,7 @@ class GraphColumns:
     def bytes_held(self) -> int:
         """What all of it takes, by estimate, without open records."""
         named = (MEMORY_BYTES - 40) * len(self._link_ids)
-        own = GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self.source) + named
+        own = GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self._source) + named
         return own + self._records.bytes + self.link_records.bytes
 
     @property
@@ -181,11 +180,11 @@ class GraphColumns:
                 self._type_names.append(row.relation_type)
             values = [source, target, self._types[row.relation_type], *row[3:7], row.bits & ~OUTGOING]
             for place in places if other == slot else self._places(other):
-                is_between = self.source[place] == source and self.target[place] == target
+                is_between = self._source[place] == source and self._target[place] == target
                 if is_between and self._link_ids.get(place) == row.id and self._values(place) == values:
                     break
             else:
-                place = len(self.source)
+                place = len(self._source)
                 for column, value in zip(self._links, values, strict=True):
                     column.append(value)
                 if row.id is not None:
@@ -242,9 +241,10 @@ class GraphColumns:
             kept._first[own] = len(kept._linked)
             for place in self._places(slot):
                 if place not in places:
-                    places[place] = len(kept.source)
-                    ends = [kept._copy(self, end) for end in (self.source[place], self.target[place])]
-                    for column, value in zip(kept._links, [*ends, *self._values(place)[2:]], strict=True):
+                    places[place] = len(kept._source)
+                    source, target, *rest = self._values(place)
+                    values = kept._copy(self, source), kept._copy(self, target), *rest
+                    for column, value in zip(kept._links, values, strict=True):
                         column.append(value)
                     if place in self._link_ids:
                         kept._link_ids[places[place]] = self._link_ids[place]
@@ -281,8 +281,8 @@ class GraphColumns:
 
     def other(self, place: int, slot: int) -> int:
         """The slot of the memory at the other end of a link of a memory."""
-        source: int = self.source[place]
-        return self.target[place] if source == slot else source
+        source: int = self._source[place]
+        return self._target[place] if source == slot else source
 
     def unknown_ends(self, slots: Iterable[int]) -> list[int]:
         """The memories at the other ends of their links that are not held."""
@@ -345,9 +345,13 @@ class GraphColumns:
         found = self.link_records.find(place)
         return found if found is not None and found.row == row else Record(row)
 
+    def ends(self, place: int) -> tuple[str, str]:
+        """The ids of the memories at the source and the target of a link."""
+        return self.ids[self._source[place]], self.ids[self._target[place]]
+
     def link_version(self, place: int) -> LinkVersion:
         """The version of a link."""
-        source, target = self.ids[self.source[place]], self.ids[self.target[place]]
+        source, target = self.ends(place)
         link_id = self._link_ids.get(place) or f"{source}|{self._type_names[self._type[place]]}|{target}"
         return LinkVersion(link_id, self._link_version[place], self._link_created[place], END_OF_TIME)
 
@@ -355,7 +359,7 @@ class GraphColumns:
         """The place of the link that has this whole row; None where the links of its source are not held."""
         start, end, version = self._slots.get(source), self._slots.get(target), LinkVersion.of(row)
         for place in () if start is None else self._places(start):
-            is_between = self.target[place] == end and self.source[place] == start
+            is_between = self._target[place] == end and self._source[place] == start
             if is_between and self.link_version(place) == version:
                 return place
         return None
@@ -382,7 +386,7 @@ class GraphColumns:
         memory = [column[slot] for column in self._memories] if bits != _KNOWN else []
         bits_of, since, until = self._link_bits, self._link_valid, self._link_invalid
         links = [
-            (self.link_version(one), self.source[one] == slot, bits_of[one], since[one], until[one])
+            (self.link_version(one), self._source[one] == slot, bits_of[one], since[one], until[one])
             for one in self._places(slot)
         ]
         return (

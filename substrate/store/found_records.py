@@ -44,51 +44,61 @@ async def read_memories(
     """The records of these versions of memories, in their order. One that was closed since it was found is as it
     is now; None for one that was erased.
     """
-    found = [columns.record(*each) for each in versions]
-    lacking = {each[:2] for each, record in zip(versions, found, strict=True) if record is None}
+    found: list[Record | None] = []
+    lacking: set[tuple[str, int]] = set()
+    for slot, version, created_at in versions:
+        found.append(columns.record(slot, version, created_at))
+        if found[-1] is None:
+            lacking.add((columns.ids[slot], version))
     graph.connection.columns.count(len(versions), len(lacking))
     if not lacking:
         return found
-    read: dict[tuple[int, int], Record] = {}
-    for row in await graph.read(MEMORIES, ids=[columns.ids[slot] for slot, _ in lacking]):
+    read: dict[tuple[str, int], Record] = {}
+    for row in await graph.read(MEMORIES, ids=[name for name, _ in lacking]):
         columns.hold_row(row)
-        read[columns.slot(row[0]), row[_VERSION]] = columns.take(row)
-    gone = [[columns.ids[slot], version] for slot, version in lacking if (slot, version) not in read]
-    for row in await graph.read(FORMER, wanted=gone) if gone else ():
-        read[columns.slot(row[0]), row[_VERSION]] = Record(row)
-    return [record or read.get(each[:2]) for each, record in zip(versions, found, strict=True)]
+        read[row[0], row[_VERSION]] = columns.take(row)
+    gone = lacking - read.keys()
+    for row in await graph.read(FORMER, wanted=[*map(list, gone)]) if gone else ():
+        read[row[0], row[_VERSION]] = Record(row)
+    for place, (slot, version, _) in enumerate(versions):
+        found[place] = found[place] or read.get((columns.ids[slot], version))
+    return found
 
 
 async def read_whole_memories(target: GraphTarget, thin_rows: Iterable[Row]) -> Sequence[Record | None]:
     """The same of memories given by their `thin_columns`, with the whole of long texts."""
     graph, columns = target.graph, target.columns or GraphColumns()
     versions: list[Version] = []
-    long: set[Version] = set()
-    for name, version, created, _, is_cut in thin_rows:
-        versions.append((columns.slot(name), version, created))
+    long: dict[tuple[str, int], Version] = {}
+    for name, version, created_at, _, is_cut in thin_rows:
+        versions.append((columns.slot(name), version, created_at))
         if is_cut:
-            long.add(versions[-1])
-    short = [version for version in versions if version not in long]
-    found = dict(zip(short, await read_memories(graph, columns, short), strict=True))
+            long[name, version] = versions[-1]
+    found: dict[Version, Record | None] = dict.fromkeys(long.values())
+    short = [version for version in versions if version not in found]
+    found.update(zip(short, await read_memories(graph, columns, short), strict=True))
     if long:
-        wanted = [[columns.ids[slot], version] for slot, version, _ in long]
-        rows = await graph.read(WHOLE_MEMORIES, ids=[name for name, _ in wanted])
-        rows += await graph.read(WHOLE_FORMER, wanted=wanted)
-        read = {(row[0], row[_VERSION]): Record(row) for row in rows}
-        found |= {each: read.get((columns.ids[each[0]], each[1])) for each in long}
+        rows = await graph.read(WHOLE_MEMORIES, ids=[name for name, _ in long])
+        for row in (*rows, *await graph.read(WHOLE_FORMER, wanted=[*map(list, long)])):
+            if (row[0], row[_VERSION]) in long:
+                found[long[row[0], row[_VERSION]]] = Record(row)
     return [found[version] for version in versions]
 
 
 async def read_links(graph: Graph, columns: GraphColumns, places: Collection[int]) -> Mapping[int, Record]:
     """The records of the links at these places, without what was closed or erased since."""
     records = columns.link_records
-    lacking = {columns.link_version(place): place for place in places if not records.holds(place)}
+    lacking: dict[LinkVersion, int] = {}
+    wanted: list[Sequence[str]] = []
+    for place in places:
+        if not records.holds(place):
+            version = columns.link_version(place)
+            lacking[version] = place
+            wanted.append([*columns.ends(place), version.id])
     graph.connection.columns.count(len(places), len(lacking))
     if lacking:
-        ids, source, target = columns.ids, columns.source, columns.target
-        wanted = [[ids[source[place]], ids[target[place]], version.id] for version, place in lacking.items()]
         for row in await graph.read(LINKS, wanted=wanted):
-            place = lacking.get(LinkVersion.of(row))
-            if place is not None:
-                records.hold(place, row)
+            held = lacking.get(LinkVersion.of(row))
+            if held is not None:
+                records.hold(held, row)
     return {place: record for place in places if (record := records.find(place)) is not None}
