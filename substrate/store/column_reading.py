@@ -12,6 +12,8 @@ from schemas.temporal import END_OF_TIME
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import (
     CUT,
+    LINK_BYTES,
+    MEMORY_BYTES,
     OPEN,
     OUTGOING,
     SHOWN,
@@ -41,6 +43,7 @@ from substrate.cypher.fragments import (
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import found_records
+from substrate.store.archive import count_stored
 from substrate.store.search import STRENGTH, findable, walked
 
 CROWD: Final = 256
@@ -50,6 +53,8 @@ PAGE_MEMORIES: Final = 250
 """With ten links each a page takes the engine about 40 ms."""
 REST_S: Final = 0.02
 """Between two pages: a load takes less than all of a core."""
+QUIET_S: Final = 0.25
+"""A page is read when nothing was asked for so long: a load takes as much as hundreds of questions."""
 MOST_TRIES: Final = 3
 SAMPLE: Final = 20
 STALE_NOTE: Final = "substrate:columns:stale"
@@ -197,16 +202,24 @@ def hold_keys(columns: GraphColumns, answer: ColumnRows, names: Sequence[str] = 
 
 async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
     """Hold the whole graph, page by page, unless that takes more than so many bytes, then the rows of its records
-    as far as there is room. What is written meanwhile by others ends it.
+    as far as there is room. What is written meanwhile by others ends it, and while questions are asked it waits.
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
+    stored, asked = await count_stored(graph), 0
+    memories, links = stored.labels.get("ConsciousnessNode", 0), stored.types.get("LINK", 0)
+    columns.is_filled = memories * MEMORY_BYTES + 2 * links * LINK_BYTES > most_bytes
+    if columns.is_filled:
+        return
     for hold_page in (_hold_page, _hold_rows):
         first = 0
         while found := await graph.read(NEXT, first=first):
             [[first]] = found
             for _ in range(MOST_TRIES):
                 await asyncio.sleep(REST_S)
+                while asked != columns.questions:
+                    asked = columns.questions
+                    await asyncio.sleep(QUIET_S)
                 if columns.bytes >= most_bytes:
                     columns.is_filled = True
                     return

@@ -39,7 +39,7 @@ FILLED: Mapping[str, Callable[[str], object]] = {
     "orchestration.ranking.relevance._shared_beginnings": lambda text: _shared_beginnings(stems(text[:20_000])),
     "orchestration.traversal.graph._theme": _theme,
     "substrate.emotions.normal_emotion": normal_emotion,
-    "substrate.inference.tokens.by_vocabulary": lambda text: tokens.counter()(text),
+    "substrate.inference.tokens._count": lambda text: tokens.counter()(text),
     "substrate.language.text._stems": stems,
     "substrate.language.text.name_key": name_key,
 }

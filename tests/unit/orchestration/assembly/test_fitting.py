@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import COMPACT_TOKENS, Budget, best_part, stems_of
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget, best_part, said_words, stems_of
 from orchestration.assembly.compact import tell
 from orchestration.assembly.fitting import fit, send
 from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
@@ -108,7 +108,7 @@ def test_a_long_hit_is_cut_to_the_part_that_answers_and_says_so() -> None:
 
 @given(st.text(alphabet="ab \n", max_size=200), st.integers(1, 60))
 def test_a_part_lies_within_the_text(text: str, most: int) -> None:
-    start, end = best_part(text, most, {"a"})
+    start, end = best_part(text, most, said_words(text, {"a"}))
     assert 0 <= start <= end <= len(text)
     assert end - start <= most
 
