@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Final
 from uuid import uuid4
@@ -226,7 +226,7 @@ def view(record: RunRecord, place: GraphOf, *, dry_run: bool = False, shown: tup
     times = {"begun_at": record.begun_at, "ended_at": record.ended_at, "next_at": record.next_at}
     return Run.model_validate(
         {
-            **{name: getattr(record, name) for name in _SHOWN_FIELDS},
+            **{name: value for name, value in asdict(record).items() if name in Run.model_fields},
             **{name: None if time is None else to_datetime(time) for name, time in times.items()},
             **graph_fields(place.key),
             "citizen_id": place.citizen_id,
@@ -234,8 +234,3 @@ def view(record: RunRecord, place: GraphOf, *, dry_run: bool = False, shown: tup
             "shown": shown,
         }
     )
-
-
-_SHOWN_FIELDS: Final = (
-    "id", "job", "status", "seen", "changed", "refused", "attempt", "errors", "fence", "undone", "beyond_undo",
-)  # fmt: skip
