@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -219,8 +220,8 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             "open": END_OF_TIME,
             "command": query.name.removesuffix("_named"),
         }
-        receipts = [row["receipt"] for row in rows if row["receipt"] is not None]
-        command_ids = receipts if part.whole is None else [whole["command_id"] for whole in part.whole]
+        receipts = list(filter(None, map(itemgetter("receipt"), rows)))
+        command_ids = receipts if part.whole is None else list(map(itemgetter("command_id"), part.whole))
         statement = REMEMBER_LINKED if links else query
         once = ExactlyOnceWrite(graph, statement, parameters, again=again, vectors=vectors)
         try:
