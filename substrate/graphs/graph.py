@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.memory import GraphKey
-from schemas.temporal import Instant
+from schemas.temporal import Instant, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.kept import GraphRecords, GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Search, Vector
 
@@ -94,3 +94,11 @@ class GraphTarget(NamedTuple):
     feedback_at: Instant | None = None
     changes_until: Instant | None = None
     columns: GraphColumns | None = None
+
+    def choose(self, queries: QueryPair) -> Query:
+        """The one of the two that reads what this question reads."""
+        return queries.then if self.past else queries.now
+
+    async def read(self, queries: QueryPair, scope: Scope, /, **values: Any) -> list[Row]:
+        """The rows of the chosen query in the scope. Raises as `Graph.read`."""
+        return await self.graph.read(self.choose(queries), **scope.bounds(), **values)

@@ -21,7 +21,7 @@ from substrate.cypher.fragments import (
     uncrowded_then,
     visible,
 )
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
 from substrate.store.found_records import read_whole_memories
@@ -49,12 +49,9 @@ def _holding(label: str) -> str:
 
 _ANCHOR_ROW: Final = f"RETURN mean, m.terms, {thin_columns('m')}"
 
-ANCHORS_NOW: Final = Query(
-    "anchors_now", f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} }} {_ANCHOR_ROW}"
-)
-
-ANCHORS_THEN: Final = Query(
-    "anchors_then",
+ANCHORS: Final = QueryPair.of(
+    "anchors",
+    f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} }} {_ANCHOR_ROW}",
     f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} UNION ALL WITH mean {_holding('PastVersion')} }} "
     f"{_ANCHOR_ROW}",
 )
@@ -121,8 +118,7 @@ def _walk(*, now: bool) -> str:
     )
 
 
-WALK_NOW: Final = Query("walk_now", _walk(now=True))
-WALK_THEN: Final = Query("walk_then", _walk(now=False))
+WALK: Final = QueryPair.of("walk", _walk(now=True), _walk(now=False))
 """For other moments: follows the given tags that a memory has now, and those that its records had then."""
 
 
