@@ -99,8 +99,11 @@ class ReferencedStream(StreamFrame):
     def expanded(self) -> ConsciousnessStream:
         """The stream with each memory and link wherever it belongs. `model_fields_set` names what was sent."""
         frame = {name: getattr(self, name) for name in StreamFrame.model_fields if name in self.model_fields_set}
-        active = vars(self.activation_tiers)
-        tiers = ActivationTiers(**{name: self._memories(each) for name, each in active.items()})
+        tiers = ActivationTiers(
+            focus=self._memories(self.activation_tiers.focus),
+            peripheral=self._memories(self.activation_tiers.peripheral),
+            background=self._memories(self.activation_tiers.background),
+        )
         levels = {name: self._level(level) for name, level in self.levels.items()}
         places = {"levels": levels, "activation_tiers": tiers, "traversal_graph": self._graph(tiers)}
         sent = {name: each for name, each in places.items() if name in self.model_fields_set}
