@@ -163,21 +163,22 @@ def _named_memories(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[Consci
     yield "background", tiers.background
 
 
-_NODE_FIELDS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
-_EDGE_FIELDS: Final = tuple(
+NODE_FIELDS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
+EDGE_FIELDS: Final = tuple(
     name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields
 )
+"""What a node and an edge of the graph copy from the record."""
 
 
 def graph_node(node: ConsciousnessNode, tier: Tier) -> GraphNode:
     """The memory as a node of the graph."""
-    values: dict[str, Any] = {name: getattr(node, name) for name in _NODE_FIELDS}
+    values: dict[str, Any] = {name: getattr(node, name) for name in NODE_FIELDS}
     own = {"content": graph_content(node), "activation_score": activation_score(node), "activation_tier": tier}
     return GraphNode.unchecked({**values, **own})
 
 
 def _graph_edge(link: ConsciousnessRelationship, weight: float) -> GraphEdge:
-    values: dict[str, Any] = {name: getattr(link, name) for name in _EDGE_FIELDS}
+    values: dict[str, Any] = {name: getattr(link, name) for name in EDGE_FIELDS}
     return GraphEdge.unchecked({**values, "edge_id": link.link_id, "traversal_weight": weight})
 
 

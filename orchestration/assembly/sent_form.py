@@ -361,47 +361,27 @@ type _Replaced = dict[int, Record]
 
 
 class SentStream(NamedTuple):
-    """The JSON of a stream: before each of the fields `OWN` that it has, what stands there, and what ends it."""
+    """The JSON of each field of a stream that was sent, in their order; nothing of the fields `OWN`."""
 
-    pieces: tuple[tuple[bytes, str], ...]
-    rest: bytes
+    fields: Mapping[str, bytes]
 
     @property
     def size(self) -> int:
         """Bytes that it takes."""
-        return len(self.rest) + sum(len(piece) for piece, _ in self.pieces)
+        return sum(map(len, self.fields.values()))
 
     def again(self, stream: ConsciousnessStream) -> bytes:
         """The same JSON with the fields `OWN` of this stream."""
         values = vars(stream)
-        found = b"".join(piece + _dump(values[name]) for piece, name in self.pieces)
-        return b"{" + found + self.rest + b"}"
+        return _dump({
+            name: values[name] if name in OWN else orjson.Fragment(body) for name, body in self.fields.items()
+        })  # fmt: skip
 
 
 def as_sent(body: bytes) -> SentStream:
     """What was sent, to be sent again."""
-    pieces: list[tuple[bytes, str]] = []
-    between: dict[str, Any] = {}
-    for name, value in orjson.loads(body).items():
-        if name in OWN:
-            pieces.append(
-                (b"".join(_members(between, first=not pieces)) + _name(name, bool(pieces or between)), name)
-            )
-            between = {}
-        else:
-            between[name] = value
-    return SentStream(tuple(pieces), b"".join(_members(between, first=not pieces)))
-
-
-def _members(fields: Mapping[str, Any], *, first: bool) -> Iterator[bytes]:
-    """The members of an object, each after the first of all with a comma before it."""
-    for name, value in fields.items():
-        yield _name(name, not first) + _dump(value)
-        first = False
-
-
-def _name(name: str, after_others: bool) -> bytes:
-    return (b"," if after_others else b"") + _dump(name) + b":"
+    fields = orjson.loads(body)
+    return SentStream({name: b"" if name in OWN else _dump(value) for name, value in fields.items()})
 
 
 class FadingStream:
@@ -444,28 +424,17 @@ class FadingStream:
         tiers, levels = self.stream.activation_tiers, self.stream.levels
         self.stream = self.stream.model_copy(
             update={
-                "activation_tiers": ActivationTiers(
-                    focus=_put(tiers.focus, replaced),
-                    peripheral=_put(tiers.peripheral, replaced),
-                    background=_put(tiers.background, replaced),
-                ),
-                "levels": {name: _faded_level(level, replaced) for name, level in levels.items()},
+                "activation_tiers": _put(tiers, tuple(vars(tiers)), replaced),
+                "levels": {name: _put(level, LISTS, replaced) for name, level in levels.items()},
             }
         )
         self._shown = column
 
 
-def _put[Some: (ConsciousnessNode, ConsciousnessRelationship)](
-    records: tuple[Some, ...], replaced: _Replaced
-) -> tuple[Some, ...]:
-    return tuple(replaced.get(id(record), record) for record in records)  # type: ignore[misc]
-
-
-def _faded_level(level: ConsciousnessLevelResults, replaced: _Replaced) -> ConsciousnessLevelResults:
-    return level.model_copy(
-        update={
-            "vector_results": _put(level.vector_results, replaced),
-            "graph_results": _put(level.graph_results, replaced),
-            "relationships": _put(level.relationships, replaced),
-        }
-    )
+def _put[Lists: (ActivationTiers, ConsciousnessLevelResults)](
+    lists: Lists, names: Sequence[str], replaced: _Replaced
+) -> Lists:
+    some: dict[str, tuple[Record, ...]] = {}
+    for name in names:
+        some[name] = tuple(replaced.get(id(each), each) for each in getattr(lists, name))
+    return lists.model_copy(update=some)

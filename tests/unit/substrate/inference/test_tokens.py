@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from string import digits
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +23,7 @@ SIGNS = (
     "a",
     "Z",
     "7",
+    "²",
     "-",
     "#",
     "é",
@@ -47,3 +51,8 @@ def test_any_text_has_the_tokens_of_the_whole(text: str) -> None:
 def test_json_has_the_tokens_of_the_whole(texts: Sequence[str]) -> None:
     body = orjson.dumps([*texts, {text: [text, 0.5] for text in texts}]).decode()
     assert tokens.by_vocabulary(body) == whole(body)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_number_of_up_to_three_digits_is_one_token(length: int) -> None:
+    assert {whole("".join(number)) for number in product(digits, repeat=length)} == {1}
