@@ -43,7 +43,6 @@ from orchestration.insertion import apply
 from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase_memories
 from orchestration.writing.erasure import erase_naming_copies as erase
 from schemas.commands import (
@@ -64,7 +63,7 @@ from schemas.mind.state import StateChange
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import process as engine_process
-from substrate.graphs.names import graph_name, origin_of
+from substrate.graphs.names import GraphOf, graph_name, origin_of
 from substrate.store import erasure, reader
 from substrate.store.derived import LINKED
 
@@ -309,7 +308,7 @@ async def search(runtime: Runtime, directory: Path) -> tuple[str, ...]:
             if needle in str(path.relative_to(directory)).encode() or (path.is_file() and needle in _bytes(path)):
                 found.append(f"{place}/{path.name.replace(SECRET, '…')}")
     for graph in await deps.graphs.existing():
-        lines = b"".join(await export([Origin(*origin_of(graph))], deps, embeddings=False))
+        lines = b"".join(await export([GraphOf(*origin_of(graph))], deps, embeddings=False))
         if needle in lines or SECRET in graph:
             found.append("export")
         if any(SECRET in note.data for note in deps.notes.newest(graph, 1000)) and SECRET in graph:

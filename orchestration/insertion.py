@@ -7,6 +7,7 @@ order; neighbouring new memories or new links for one graph are written in one s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -30,7 +31,7 @@ from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import NamedCommand, Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, Subject, WriteReceipt
 from schemas.errors import Unavailable
-from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
 from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -55,8 +56,9 @@ async def apply(
     commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
     again.
     """
-    answers = await _apply(commands, deps, now, whole, moments=moments)
-    if deps.names and whole is None:
+    named: set[str] | None = set() if deps.names and whole is None and len(commands) == 1 else None
+    answers = await _apply(commands, deps, now, whole, moments=moments, named=named)
+    if deps.names and whole is None and not named:
         answers = await name_texts(commands, answers, deps, now)
     return await cascade_reading.with_consequences(commands, answers, deps, now) if whole is None else answers
 
@@ -105,11 +107,13 @@ class TimedCommand(NamedTuple):
 
 
 class Destination(NamedTuple):
-    """Where a run of commands is written. `whole`: the id of the command that they are parts of, if any."""
+    """Where a run of commands is written. `whole`: the id of the command that they are parts of, if any. `named`:
+    the ids of those that were written with links to what they name; None where this is done for all together."""
 
     graph: Graph
     deps: Deps
     whole: str | None
+    named: set[str] | None
 
 
 type Run = Sequence[TimedCommand]
@@ -122,6 +126,7 @@ async def _apply(
     whole: str | None,
     *,
     moments: Sequence[Instant] | None = None,
+    named: set[str] | None = None,
 ) -> list[WriteReceipt]:
     if moments is None:
         moments = [now + (step if whole is None else 0) for step in range(len(commands))]
@@ -135,7 +140,7 @@ async def _apply(
             accepted.append(timed)
     applied: list[WriteReceipt] = []
     for run in _runs(accepted, parts=whole is not None):
-        applied += await _apply_run(run, deps, whole)
+        applied += await _apply_run(run, deps, whole, named)
     rest = iter(applied)
     told = zip(refusals, trimmed, moments, strict=True)
     return [receipts.with_note(refusal or next(rest), each.note, at) for refusal, each, at in told]
@@ -155,28 +160,33 @@ async def _refuse_ended(timed: TimedCommand, deps: Deps) -> WriteReceipt | None:
     return None
 
 
-_ROWS_AT_ONCE: Final[Mapping[Any, int]] = {
+_AT_ONCE: Final[Mapping[Any, int]] = {
     Remember: writer.NODES_PER_STATEMENT,
     Relate: writer.LINKS_PER_STATEMENT,
 }
 
 
 def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
-    """Cut the commands into runs: one kind, one graph, at most `_ROWS_AT_ONCE`, no id twice."""
+    """Cut the commands into runs: one kind, one graph, at most `_AT_ONCE`, no id twice.
+
+    `parts`: of one command. A few memories are in one run with the links that follow them.
+    """
     run: list[TimedCommand] = []
     run_ids: set[str] = set()
     run_key: tuple[Any, ...] = ()
     for each in timed:
         command = each.command
-        limit = _ROWS_AT_ONCE.get(type(command), 1)
         has_own_id = isinstance(command, Relate) and command.id is not None
         key = (type(command), command.graph_key, command.citizen_id, has_own_id)
+        is_linked = parts and isinstance(command, Relate) and run and isinstance(run[0].command, Remember)
+        limit = writer.TOGETHER if is_linked else _AT_ONCE.get(type(command), 1)
         # A change is always alone in its run and needs none.
         is_change = isinstance(command, ChangeCommand)
         ids = set() if is_change else {f"id {command_rows.identity(command, each.command_id)}"}
         if not parts:
             ids.add(f"command {each.command_id}")
-        if run and (key != run_key or len(run) >= limit or ids & run_ids):
+        is_like = key == run_key or (is_linked and (Remember, *key[1:]) == run_key)
+        if run and (not is_like or len(run) >= limit or ids & run_ids):
             yield run
             run, run_ids = [], set()
         run_key = key
@@ -186,10 +196,10 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
         yield run
 
 
-async def _apply_run(run: Run, deps: Deps, whole: str | None) -> list[WriteReceipt]:
+async def _apply_run(run: Run, deps: Deps, whole: str | None, named: set[str] | None) -> list[WriteReceipt]:
     first, _, now = run[0]
     graph = graph_name(first.graph_key, first.citizen_id)
-    to = Destination(deps.graph(graph), deps, whole)
+    to = Destination(deps.graph(graph), deps, whole, named)
     if isinstance(first, Remember):
         await deps.graphs.for_writing(graph, now)
         return await _remember(run, to)
@@ -280,17 +290,24 @@ async def _recognise(run: Run, repeated: Mapping[int, Record], graph: Graph) -> 
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
+    """Write new memories, and the links that follow them in the run: together where that is the same."""
+    links = [each for each in run if isinstance(each.command, Relate)]
+    run = run[: len(run) - len(links)]
     commands = [each.command for each in run]
     appraised = await appraise_commands(commands, to.deps)
+    made = (command_rows.new_row(*each) for each in run)
     rows = await beside_loop(
-        commands, lambda: list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
+        commands, lambda: list(map(appraised_rows.fill_row, made, commands, appraised.appraisals))
     )
-    await _embed(rows, to.deps)
-    outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
-    told: dict[int, thread_closing.StoredTelling] = {}
-    for place, written in enumerate(zip(commands, rows, appraised.appraisals, strict=True)):
-        if outcomes[place].new:
-            told[place] = thread_closing.StoredTelling(*written)
+    vectors = await to.deps.embedder.embed_texts(list(map(records.embedded_text, rows)))
+    for row, vector in zip(rows, vectors, strict=True):
+        row["embedding"] = vector or None
+    told = dict(enumerate(map(thread_closing.StoredTelling, commands, rows, appraised.appraisals)))
+    # A memory that ends what was open changes what a link takes from its ends.
+    ends = any(each.tells_end for each in told.values())
+    beside = [] if ends else await _rows_beside(run[0], links, rows, to)
+    outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole, beside))
+    told = {place: each for place, each in told.items() if outcomes[place].new}
     late: list[tuple[int, str]] = [*appraised.notes.items()]
     try:
         await passage_filling.fill(to.graph, passages.long_texts(rows), to.deps.embedder)
@@ -301,47 +318,72 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
         await thread_closing.close_threads(list(told.values()), to.graph, to.deps, run[0].now)
     except Unavailable as error:
         note = f"{LEFT_OUT}: what it solves of what was open, because {error.detail}; `resolve` says it"
-        for place, each in told.items():
-            if thread_closing.tells_end(appraised_rows.text_of(each.row), each.appraisal):
-                late.append((place, note))
-    answers = [await _receipt(*each, to) for each in zip(run, rows, outcomes, strict=True)]
+        late += [(place, note) for place, each in told.items() if each.tells_end]
+    answers = [await _receipt(*each, to) for each in zip(run, rows, outcomes, strict=False)]
     for place, note in late:
         answers[place] = receipts.with_note(answers[place], note)
-    return answers
+    linked = outcomes[len(run) :]
+    if linked and to.named is not None:
+        to.named.add(run[0].command_id)
+    elif linked:
+        answers += [await _receipt(*each, outcome, to) for each, outcome in zip(beside, linked, strict=True)]
+    return answers if linked or not links else [*answers, *await _relate(links, to)]
 
 
-async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
-    vectors = await deps.embedder.embed_texts(list(map(records.embedded_text, rows)))
-    for row, vector in zip(rows, vectors, strict=True):
-        row["embedding"] = vector or None
+type LinkRow = tuple[TimedCommand, dict[str, Any]]
+
+
+async def _rows_beside(first: TimedCommand, links: Run, rows: Sequence[Row], to: Destination) -> list[LinkRow]:
+    """The links that can be written with new memories: those of the run, or of one text with what it names; none
+    where that makes more than links, or cannot be read now."""
+    if to.named is not None:
+        writing = mentions.writing_of(first.command, rows[0]["id"], to_datetime(rows[0]["valid_at"]))
+        if writing is None:
+            return []
+        with suppress(Unavailable):
+            names = await mentions.decide([writing], to.deps)
+            made = names.commands([writing])
+            rows = [*({"id": each.id, **each.felt} for each in names.known.values()), *rows]
+            if all(isinstance(one, Relate) and one.id is None for one in made):
+                links = [TimedCommand(*atomic.name_command(one), first.now) for one in made]
+    return list(zip(links, await _link_rows(links, to.graph, rows), strict=True))
+
+
+async def _link_rows(run: Run, graph: Graph, new: Sequence[Row] = ()) -> list[dict[str, Any]]:
+    """The rows of new links; those that the service made have the feelings, energy and state of their ends.
+
+    `new`: what is known of memories at their ends, as of those that are written together with them.
+    """
+    rows = [command_rows.new_row(*each) for each in run]
+    made = [row for each, row in zip(run, rows, strict=True) if each.command.inferred]
+    felt: dict[str, Row] = {row["id"]: row for row in new}
+    ends = {row[end] for row in made for end in ("source_id", "target_id")} - felt.keys()
+    felt |= await reader.read_felt(graph, sorted(ends)) if ends else {}
+    for row in made:
+        row |= command_rows.inherit(row, [felt.get(row[end], {}) for end in ("source_id", "target_id")])
+    return rows
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:
-    rows = _new_rows(run)
-    # Links that the service made have the feelings, energy and state of their ends.
-    made = [row for each, row in zip(run, rows, strict=True) if each.command.inferred]
-    if made:
-        ends = {row[end] for row in made for end in ("source_id", "target_id")}
-        felt = await reader.read_felt(to.graph, sorted(ends))
-        for row in made:
-            row |= command_rows.inherit(row, [felt.get(row[end], {}) for end in ("source_id", "target_id")])
+    rows = await _link_rows(run, to.graph)
     outcomes = await writer.relate(to.graph, _batch(run, rows, to.whole))
     return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
 
 
-def _new_rows(run: Run) -> list[dict[str, Any]]:
-    return [command_rows.new_row(*each) for each in run]
-
-
-def _batch(run: Run, rows: Sequence[dict[str, Any]], whole: str | None) -> writer.RowBatch:
-    start = run[0].now
-    nths = [each.now - start for each in run]
+def _batch(
+    run: Run, rows: Sequence[dict[str, Any]], whole: str | None, beside: Sequence[LinkRow] = ()
+) -> writer.RowBatch:
+    """The rows of a run for the writer, and those `beside` it. What is made of a whole names no receipt."""
+    start, nths = run[0].now, [each.now - run[0].now for each in run]
+    links = command_rows.without_receipts([row for _, row in beside], [each.now - start for each, _ in beside])
     if whole is not None:
         parts = command_rows.without_receipts(rows, nths)
-        ids = dict.fromkeys(row["command_id"] for row in rows) if whole else ()
-        return writer.RowBatch(parts, start, [{"command_id": each, "command": "ingest"} for each in ids])
+        named = [*run, *(each for each, _ in beside)] if whole else []
+        ids = dict.fromkeys(each.command.command_id for each in named)
+        wholes = [{"command_id": each, "command": "ingest"} for each in ids if each is not None]
+        return writer.RowBatch(parts, start, wholes, links)
     commands = [each.command for each in run]
-    return writer.RowBatch(list(map(command_rows.with_receipt, commands, rows, nths)), start)
+    return writer.RowBatch(list(map(command_rows.with_receipt, commands, rows, nths)), start, links=links)
 
 
 async def _receipt(timed: TimedCommand, row: Row, outcome: RowOutcome, to: Destination) -> WriteReceipt:

@@ -105,7 +105,7 @@ def _check_characters(text: str) -> str:
 def check_identifier(text: str) -> str:
     """The text, if it can be an id. Raises ValueError otherwise."""
     _check_characters(text)
-    if text != text.strip() or not text or any(char in "\n\r\t|" for char in text):
+    if text != text.strip() or not text or any(sign in text for sign in "\n\r\t|"):
         raise ValueError("an id is one line without '|', with no space at its ends")
     return text
 
@@ -315,8 +315,7 @@ class Request(Frozen):
 
     @model_validator(mode="after")
     def _assume_utc(self) -> Self:
-        for name in type(self).model_fields:
-            value: Any = getattr(self, name)
+        for name, value in vars(self).items():
             if isinstance(value, datetime) and value.tzinfo is None:
                 self.__dict__[name] = value.replace(tzinfo=UTC)
                 self._notes = (*self._notes, f"{name} had no time zone and was taken as UTC")

@@ -122,9 +122,10 @@ class ReferencedStream(StreamFrame):
 
     def _graph(self, tiers: ActivationTiers) -> TraversalGraph:
         tier_of: dict[tuple[GraphKey, str], Tier] = {}
-        for name, active in _named_memories(tiers):
-            for node in active:
-                tier_of.setdefault((node.graph_key, node.node_id), name)
+        for node in tiers.focus:
+            tier_of.setdefault((node.graph_key, node.node_id), "focus")
+        for node in tiers.peripheral:
+            tier_of.setdefault((node.graph_key, node.node_id), "peripheral")
         graph = self.traversal_graph
         nodes = tuple(
             graph_node(node, tier_of.get((node.graph_key, node.node_id), "background"))
@@ -157,27 +158,22 @@ def stream_of(answer: StreamAnswer) -> ConsciousnessStream:
     return as_stream(answer.root)
 
 
-def _named_memories(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
-    yield "focus", tiers.focus
-    yield "peripheral", tiers.peripheral
-    yield "background", tiers.background
-
-
-_NODE_FIELDS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
-_EDGE_FIELDS: Final = tuple(
+NODE_FIELDS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
+EDGE_FIELDS: Final = tuple(
     name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields
 )
+"""What a node and an edge of the graph copy from the record."""
 
 
 def graph_node(node: ConsciousnessNode, tier: Tier) -> GraphNode:
     """The memory as a node of the graph."""
-    values: dict[str, Any] = {name: getattr(node, name) for name in _NODE_FIELDS}
+    values: dict[str, Any] = {name: getattr(node, name) for name in NODE_FIELDS}
     own = {"content": graph_content(node), "activation_score": activation_score(node), "activation_tier": tier}
     return GraphNode.unchecked({**values, **own})
 
 
 def _graph_edge(link: ConsciousnessRelationship, weight: float) -> GraphEdge:
-    values: dict[str, Any] = {name: getattr(link, name) for name in _EDGE_FIELDS}
+    values: dict[str, Any] = {name: getattr(link, name) for name in EDGE_FIELDS}
     return GraphEdge.unchecked({**values, "edge_id": link.link_id, "traversal_weight": weight})
 
 
@@ -217,7 +213,7 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
 
     `sections`: which of levels, activation_tiers and traversal_graph are wanted; the others are empty.
     """
-    active = _named_memories(stream.activation_tiers) if "activation_tiers" in sections else ()
+    active = vars(stream.activation_tiers).items() if "activation_tiers" in sections else ()
     memories: dict[Reference, ConsciousnessNode] = {}
     links: dict[Reference, ConsciousnessRelationship] = {}
 

@@ -21,7 +21,6 @@ from api.runtime.runtime import open_store
 from orchestration.dependencies import Deps
 from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from schemas.base import Request
 from schemas.collectives import GraphRequest
 from schemas.errors import InvalidRequest, NotFound
@@ -31,7 +30,7 @@ from schemas.temporal import Instant, KnownMoment, to_instant
 from schemas.upkeep.backup import Manifest
 from substrate.backup import files
 from substrate.engine.repair import LogCut
-from substrate.graphs.names import origin_of
+from substrate.graphs.names import GraphOf, origin_of
 from substrate.language.text import count_of
 from substrate.store.api_keys import read_former_keys
 
@@ -198,11 +197,11 @@ async def _export(
     choice: GraphRequest | None, target: Path | None, deps: Deps, *, embeddings: bool, known_at: Instant | None
 ) -> None:
     if choice is None:
-        origins = [Origin(*origin_of(name)) for name in await deps.graphs.existing()]
+        origins = list(map(origin_of, await deps.graphs.existing()))
         if not origins:
             raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
     else:
-        origins = [Origin(choice.graph_key, choice.citizen_id if choice.level is Level.N1 else None)]
+        origins = [GraphOf(choice.graph_key, choice.citizen_id if choice.level is Level.N1 else None)]
     lines = await export(origins, deps, embeddings=embeddings, known_at=known_at)
     if target is None:
         sys.stdout.flush()

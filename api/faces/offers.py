@@ -9,10 +9,10 @@ from api.cli.program import option
 from api.cli.stream_text import format_offer
 from api.cli.writing import show_consequences
 from orchestration.features.offers import feature as flow
-from orchestration.features.offers.rules import Whose
 from schemas.commands import Command, EraseMemory
 from schemas.errors import InvalidRequest
 from schemas.upkeep.offers import OfferOutcome, OffersAnswer, OffersRequest
+from substrate.graphs.names import GraphOf
 
 
 class OffersCommand(options.OfGraph, name="offers"):
@@ -30,7 +30,7 @@ class OffersCommand(options.OfGraph, name="offers"):
         if self.take is None and self.decline is None:
             self.show(self.answer(flow.list_offers, request), _show)
             return
-        whose = Whose(request.graph_key, request.citizen_id)
+        whose = GraphOf(request.graph_key, request.citizen_id)
         name, answer = (self.decline, "decline") if self.take is None else (self.take, "take")
         self.show(self.answer(flow.answer_offer, name, whose, answer=answer, sign=_sign), _show_outcome)
 

@@ -18,7 +18,6 @@ from api.security.permissions import CurrentCaller
 from api.security.rate_limits import ReservedExport, stream_blocks
 from orchestration.mind import state as citizen
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
 from schemas.collectives import CollectiveId, CollectivePage
 from schemas.commands import EraseCitizen, EraseCollective, ErasureReport
@@ -28,6 +27,7 @@ from schemas.mind.state import CitizenPage, CitizenState, StateChange
 from schemas.operation import ERASES, AsCitizen, May, Method, Need, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, first_page
 from schemas.temporal import KnownMoment, to_instant
+from substrate.graphs.names import GraphOf
 
 
 class ExportRequest(Request):
@@ -86,11 +86,11 @@ async def export_memory(
     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
     `Substrate-Notes` lists what was assumed.
     """
-    return await answer_export(Origin(Level.N1, citizen_id), query, runtime, reserved)
+    return await answer_export(GraphOf(Level.N1, citizen_id), query, runtime, reserved)
 
 
 async def answer_export(
-    origin: Origin, query: ExportRequest, runtime: Runtime, reserved: ReservedExport
+    origin: GraphOf, query: ExportRequest, runtime: Runtime, reserved: ReservedExport
 ) -> StreamingResponse:
     """The lines of one graph, as a file to save."""
     known_at = None if query.known_at is None else to_instant(query.known_at)
@@ -144,7 +144,7 @@ async def export_collective(
     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
     `Substrate-Notes` lists what was assumed.
     """
-    return await answer_export(Origin(graph_key(Level.N2, collective), None), query, runtime, reserved)
+    return await answer_export(GraphOf(graph_key(Level.N2, collective), None), query, runtime, reserved)
 
 
 async def erase_collective(

@@ -11,11 +11,11 @@ from api.request_parsing.erasures import eraser_of
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
 from orchestration.features.offers import feature as offers
-from orchestration.features.offers.rules import Whose
 from schemas.base import Identifier
 from schemas.commands import Command, EraseMemory
 from schemas.operation import Method, Operation, graph_may, group
 from schemas.upkeep.offers import OfferOutcome, OfferReply
+from substrate.graphs.names import GraphOf
 
 
 async def answer_offer(
@@ -33,7 +33,7 @@ async def answer_offer(
             return command.with_writer(eraser_of(command, caller))
         return caller.limit_source(command).with_writer(caller.writer_of(reply.graph_key, reply.citizen_id))
 
-    whose = Whose(reply.graph_key, reply.citizen_id)
+    whose = GraphOf(reply.graph_key, reply.citizen_id)
     outcome = await offers.answer_offer(offer_id, whose, deps, now, answer=reply.answer, sign=sign)
     done = outcome.receipt or outcome.erased
     if done is not None:

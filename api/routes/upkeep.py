@@ -17,7 +17,7 @@ from orchestration.upkeep import due, ordered_runs
 from orchestration.upkeep.ordered_runs import Order, Reaches
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.rounds import Pace
-from orchestration.upkeep.runner import JobPlace, Watch, view
+from orchestration.upkeep.runner import Watch, view
 from orchestration.upkeep.sweep import read_quality, sweep_and_keep
 from schemas.base import CitizenId
 from schemas.commands import Writer
@@ -35,6 +35,7 @@ from schemas.upkeep.findings import (
     SweepRequest,
 )
 from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer, RunsQuery
+from substrate.graphs.names import GraphOf
 from substrate.store.runs import RunRecord
 
 
@@ -139,7 +140,7 @@ async def set_own(citizen_id: CitizenId, own: OwnUpkeep, runtime: OpenRuntime) -
     return await ordered_runs.set_own(citizen_id, own, runtime.deps)
 
 
-async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -> tuple[JobPlace, RunRecord]:
+async def _find(run_id: str, runtime: Runtime, caller: Caller, action: Action) -> tuple[GraphOf, RunRecord]:
     """The run. Raises NotFound for one that does not exist or that the caller may not reach."""
     place, record = await ordered_runs.find_run(run_id, runtime.deps)
     if not caller.may(action, place.key, place.citizen_id):

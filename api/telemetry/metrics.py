@@ -21,7 +21,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from api.runtime.runtime import Runtime
-from orchestration.upkeep.runner import JobPlace
 from orchestration.upkeep.sweep import read_last_summary
 from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
@@ -32,7 +31,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import free_bytes
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import origin_of
+from substrate.graphs.names import GraphOf, origin_of
 from substrate.store import lease, reader
 from substrate.store.runs import RunRecord
 
@@ -206,7 +205,7 @@ def record_ingestion(stored: int, duplicates: int, refused: int) -> None:
         _receipts.labels(status).inc(count)
 
 
-def record_run(_place: JobPlace, run: RunRecord, seconds: float) -> None:
+def record_run(_place: GraphOf, run: RunRecord, seconds: float) -> None:
     """Count a run of upkeep, or a part of one that goes on later. Its changes are counted when it has ended."""
     _upkeep.labels(run.job, run.status).observe(seconds)
     if run.status != "running":
@@ -291,7 +290,7 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     families.notes_waiting.add_metric((), len(runtime.deps.notes))
     families.notes_dropped.add_metric((), runtime.deps.notes.dropped)
     connection = runtime.deps.connection
-    caches = (("records", connection.records), ("graphs", connection.kept), ("streams", connection.answers))
+    caches = (("records", connection.columns), ("graphs", connection.kept), ("streams", connection.answers))
     for name, kept in caches:
         families.kept_bytes.add_metric((name,), kept.bytes)
         families.kept_hits.add_metric((name,), kept.hits)

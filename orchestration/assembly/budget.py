@@ -66,22 +66,21 @@ def reduced(
     shown = {key_of(node): node for node in memories}
     found = shown if in_levels is None else {key_of(node): node for node in in_levels}
     linked = None if links is None else set(map(key_of, links))
-    tiers, graph, present = stream.activation_tiers, stream.traversal_graph, dict(shown)
+    tiers = {name: _shown_nodes(nodes, shown) for name, nodes in vars(stream.activation_tiers).items()}
+    graph, present = stream.traversal_graph, dict(shown)
     levels: dict[str, ConsciousnessLevelResults] = {}
     drawn: set[tuple[str, str]] = set()
     for name, level in stream.levels.items() if found else ():
         levels[name] = own = _level(level, found, linked, share)
-        present |= {key_of(node): node for node in (*own.vector_results, *own.graph_results)}
+        standing = {id(node): node for node in (*own.vector_results, *own.graph_results)}
+        present |= {key_of(node): node for node in standing.values()}
         drawn.update(key_of(link)[:2] for link in own.relationships)
     nodes = present.values() if in_graph is None else in_graph
-    on_graph = {key_of(node)[:2] for node in nodes}
+    on_graph = {(node.graph_key, node.node_id) for node in nodes}
+    every = {id(node): node for node in all_memories(stream)}
     return stream.model_copy(
         update={
-            "activation_tiers": ActivationTiers(
-                focus=_shown_nodes(tiers.focus, shown),
-                peripheral=_shown_nodes(tiers.peripheral, shown),
-                background=_shown_nodes(tiers.background, shown),
-            ),
+            "activation_tiers": ActivationTiers(**tiers),
             "levels": levels,
             "traversal_graph": graph.model_copy(
                 update={
@@ -94,7 +93,7 @@ def reduced(
                     ),
                 }
             ),
-            "omitted": stream.omitted + len(set(map(key_of, all_memories(stream)))) - len(present),
+            "omitted": stream.omitted + len(set(map(key_of, every.values()))) - len(present),
         }
     )
 
@@ -102,7 +101,7 @@ def reduced(
 def _shown_nodes(
     nodes: Iterable[ConsciousnessNode], shown: Mapping[Key, ConsciousnessNode]
 ) -> tuple[ConsciousnessNode, ...]:
-    return tuple(shown[key_of(node)] for node in nodes if key_of(node) in shown)
+    return tuple(filter(None, (shown.get(key_of(node)) for node in nodes)))
 
 
 def _level(
@@ -138,8 +137,10 @@ def _drawn_nodes(nodes: Iterable[GraphNode], memories: Iterable[ConsciousnessNod
         shown.setdefault((memory.graph_key, memory.node_id), memory)
         shown[moments_of(memory)] = memory
     for node in nodes:
-        own = shown.get(moments_of(node)) or shown.get((node.graph_key, node.node_id))
-        if own is not None:
+        own = shown.get(moments_of(node))
+        if own is not None and not own.shortened and own.passage is None:
+            yield node
+        elif own := own or shown.get((node.graph_key, node.node_id)):
             yield graph_node(own, node.activation_tier)
 
 
@@ -160,31 +161,23 @@ def shares_words(node: ConsciousnessNode, words: Collection[str]) -> bool:
     return len(stems(f"{node.name} {node.description}").intersection(words)) >= min(2, len(words)) > 0
 
 
-def excerpt(node: ConsciousnessNode, most: int, words: Collection[str]) -> ConsciousnessNode:
-    """The memory with at most this many characters of its text, and where they stand in the whole.
-
-    `words`: the stems of the question. Of two parts with as many of them the earlier is taken.
-    """
-    text = node.description
-    if len(text) <= most:
-        return node
-    start, end = best_part(text, max(1, most), words)
-    before, length = (node.passage.start, node.passage.length) if node.passage else (0, len(text))
-    place = Passage(start=before + start, end=before + end, length=length)
-    return node.model_copy(update={"description": text[start:end], "passage": place})
-
-
 def cut_to_room(
     node: ConsciousnessNode, room: int, words: Collection[str], cost: Callable[[ConsciousnessNode], int]
 ) -> ConsciousnessNode:
     """The memory with so much of its text as costs no more than the room, and at least its least part.
 
-    Where not even that fits, its name is cut as well.
+    It says where that part stands in the whole. Where not even that fits, its name is cut as well. `words`: the
+    stems of the question; of two parts with as many of them the earlier is taken.
     """
-    cut, most = node, len(node.description)
+    cut, text = node, node.description
+    before, length = (node.passage.start, node.passage.length) if node.passage else (0, len(text))
+    most, said = len(text), None
     while (spent := cost(cut)) > room and most > LEAST_PART:
         most = max(LEAST_PART, min(most - 1, int(most * max(0.3, 0.95 * room / spent))))
-        cut = excerpt(node, most, words)
+        said = said_words(text, words) if said is None else said
+        start, end = best_part(text, most, said)
+        place = Passage(start=before + start, end=before + end, length=length)
+        cut = node.model_copy(update={"description": text[start:end], "passage": place})
     if spent > room and len(cut.name) > LEAST_PART:
         name = f"{cut.name[:LEAST_PART]}…"
         cut = cut.model_copy(update={"name": name, "shortened": (*cut.shortened, "name")})
@@ -197,20 +190,28 @@ def without_field(node: ConsciousnessNode, name: str) -> ConsciousnessNode:
     return node.model_copy(update={name: blank, "shortened": (*node.shortened, name)})
 
 
-def best_part(text: str, most: int, words: Collection[str]) -> tuple[int, int]:
+type SaidWord = tuple[int, int, str]
+"""Where a word of a question begins in a text, where it ends, and the word."""
+
+
+def said_words(text: str, words: Collection[str]) -> list[SaidWord]:
+    """The words of a text that have these stems."""
+    found = ((*word.span(), word[0].lower()) for word in _WORD.finditer(text)) if words else ()
+    return [word for word in found if stem(word[2]) in words]
+
+
+def best_part(text: str, most: int, said: Sequence[SaidWord]) -> tuple[int, int]:
     """Where the part with the most words of the question begins and ends; it begins and ends between words."""
-    found = [word.span() for word in _WORD.finditer(text) if stem(word[0].lower()) in words] if words else []
     step = max(1, most // 4, len(text) // _STEPS)
     starts = [
         0,
-        *chain.from_iterable((max(0, begin - most // 4), begin) for begin, _ in found),
+        *chain.from_iterable((max(0, begin - most // 4), begin) for begin, _, _ in said),
         *range(step, max(step, len(text) - most), step),
     ]
 
     def worth(start: int) -> tuple[int, int]:
         end = start + most if start + most >= len(text) else start + most - most // 4  # what they ask for follows
-        inside = Counter(text[a:b].lower() for a, b in found if start <= a and b <= end)
-        return len(inside), -start
+        return len({word for begin, after, word in said if start <= begin and after <= end}), -start
 
     place = max(starts, key=worth)
     gap = text.find(" ", place - 1) if place else -1

@@ -6,7 +6,8 @@ It changes what is shown, and nothing that was calculated: energy, grades and pa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import cached_property
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,19 +21,22 @@ from orchestration.assembly.sent_form import (
     LINKED,
     PLACES,
     SAMPLE,
+    Records,
     bytes_per_token,
     estimate_tokens,
     frame_tokens,
     places_tokens,
-    record_json,
     section_tokens,
     sections_of,
     sparse_row,
     stream_json,
 )
+from orchestration.ranking.candidates import Key
+from orchestration.traversal.paths import Identity
+from schemas.base import Sparse
 from schemas.intention import Form, Part, StreamRequest
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
-from schemas.stream import ConsciousnessStream
+from schemas.stream import ConsciousnessStream, GraphEdge
 from schemas.stream_forms import all_links, all_memories, graph_node, reference
 from substrate.inference import tokens
 
@@ -92,7 +96,7 @@ def send(stream: ConsciousnessStream, asked: SentAs, budget: Budget | None) -> b
     memories are so large that not even the first of each list fit, it is fitted like any other.
     """
     if budget is not None:
-        return stream_json(_placed(stream, asked, budget), asked.form, asked.parts, budget)
+        return _send_within(stream, asked, budget)
     body, share = stream_json(stream, asked.form, asked.parts), 1.0
     if asked.form != "full":
         return body
@@ -105,16 +109,19 @@ def send(stream: ConsciousnessStream, asked: SentAs, budget: Budget | None) -> b
         return body
     of_token = bytes_per_token(body)
     most = Budget(FULL_TOKENS, lambda text: estimate_tokens(len(text.encode()), of_token), "estimate")
-    fitting = fit(stream, "full", most, parts=asked.parts)
-    return stream_json(_placed(fitting, asked, most), "full", asked.parts, most)
+    return _send_within(fit(stream, "full", most, parts=asked.parts), asked, most)
 
 
-def _placed(stream: ConsciousnessStream, asked: SentAs, budget: Budget) -> ConsciousnessStream:
+def _send_within(stream: ConsciousnessStream, asked: SentAs, budget: Budget) -> bytes:
     """The stream that fits, with this many of its memories in each section, and this many links, as find room."""
     sections = sections_of(asked.form, asked.parts)
     if asked.form == "compact" or sections.isdisjoint(PLACES):
-        return stream
-    return _Fitting(stream, _Costs(stream, asked.form, budget, sections)).placed()
+        return stream_json(stream, asked.form, asked.parts, budget)
+    costs = _Costs(stream, asked.form, budget, sections)
+    placed = _Fitting(stream, costs).placed()
+    return stream_json(
+        placed, asked.form, asked.parts, budget, records=costs.records, sections=costs.other_sections
+    )
 
 
 def send_intended(intended: Intended, asked: SentAs, budget: Budget | None) -> bytes:
@@ -127,33 +134,45 @@ class _Costs:
     """What the memories and links of one stream take in one form, in tokens."""
 
     def __init__(self, stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> None:
-        self._budget, self._full = budget, form == "full"
+        self._stream, self._budget, self._full = stream, budget, form == "full"
         self.primary, *others = [name for name in PLACES if name in sections]
         self.further = frozenset(others)
-        graph = stream.traversal_graph
-        self._drawn = {(node.graph_key, node.node_id) for node in graph.nodes}
-        self._edges = {(edge.graph_key, edge.edge_id): edge for edge in graph.edges}
-        levels = stream.levels.values()
-        found = chain.from_iterable((*each.vector_results, *each.graph_results) for each in levels)
-        self._times = Counter(map(key_of, found))
-        self._counted: dict[int, tuple[ConsciousnessNode, int]] = {}
-        own = section_tokens(stream, sections, budget)
+        self.records = Records()
+        self._counted: dict[int, int] = {}  # by the identity of a memory, which the records hold
+        self.other_sections = section_tokens(stream, sections, budget)
         empty = places_tokens(stream, sections, budget)
         if "traversal_graph" in sections:
-            empty["traversal_graph"] = own.pop("traversal_graph")
-        self._others = list(own.values())
+            empty["traversal_graph"] = self.other_sections.pop("traversal_graph")
         self.places = sum(empty[name] for name in self.further)
         """The sections in which memories stand a second time, without any."""
         self.room = budget.limit - frame_tokens(stream, form, budget, sections) - empty[self.primary]
-        links = list(all_links(stream)) if LINKED & {self.primary, *others} else []
-        few = links[:SAMPLE]
-        self.links = len(links) * sum(map(self.link, few)) // len(few) if few else 0
+
+    @cached_property
+    def links(self) -> int:
         """All links, by a few of them."""
+        links = list(all_links(self._stream)) if LINKED & {self.primary, *self.further} else []
+        few = links[:SAMPLE]
+        return len(links) * sum(map(self.link, few)) // len(few) if few else 0
+
+    @cached_property
+    def _drawn(self) -> set[Identity]:
+        return {(node.graph_key, node.node_id) for node in self._stream.traversal_graph.nodes}
+
+    @cached_property
+    def _edges(self) -> dict[Identity, GraphEdge]:
+        return {(edge.graph_key, edge.edge_id): edge for edge in self._stream.traversal_graph.edges}
+
+    @cached_property
+    def _times(self) -> Counter[Key]:
+        levels = self._stream.levels.values()
+        return Counter(
+            map(key_of, chain.from_iterable((*each.vector_results, *each.graph_results) for each in levels))
+        )
 
     def others(self, most: int) -> int:
         """Those sections without memories and links that fit into so much room, the most important first."""
         used = 0
-        for cost in self._others:
+        for cost in self.other_sections.values():
             used += cost if used + cost <= most else 0
         return used
 
@@ -161,36 +180,37 @@ class _Costs:
         """A memory where it stands first; 0 where it does not."""
         if not self._stands(node, self.primary):
             return 0
-        own = self._own(node)
         if not self._full:
-            return own + self._name(node) * (1 + self._stands(node, self.primary))
+            return self._own(node) + self._name(node) * (1 + self._stands(node, self.primary))
         if self.primary == "traversal_graph":
-            return self._as_drawn(node, own)
-        return own * self._stands(node, self.primary)
+            return self._as_drawn(node)
+        return self._own(node) * self._stands(node, self.primary)
 
     def again(self, node: ConsciousnessNode) -> int:
         """The same memory in the other sections that show it."""
         if not self._full:
             return self._name(node) * sum(self._stands(node, name) for name in self.further)
-        own = self._own(node)
-        drawn = self._as_drawn(node, own) if "traversal_graph" in self.further else 0
-        return drawn + (own * self._stands(node, "levels") if "levels" in self.further else 0)
+        drawn = self._as_drawn(node) if "traversal_graph" in self.further else 0
+        return drawn + (self._own(node) * self._stands(node, "levels") if "levels" in self.further else 0)
 
     def link(self, link: ConsciousnessRelationship) -> int:
         """A link wherever it stands."""
-        text = record_json(link)
+        text = self._text(link)
         own = self._budget.count(text) + 1
         if not self._full:
             return own + 3 * self._budget.count(f'"{reference(link)}",')
         edge = self._edges.get((link.graph_key, link.link_id))
         shown = {self.primary, *self.further}
-        drawn = 0 if edge is None else own * len(record_json(edge)) // len(text)
+        drawn = 0 if edge is None else own * len(self._text(edge)) // len(text)
         return own * ("levels" in shown) + drawn * ("traversal_graph" in shown)
+
+    def _text(self, record: Sparse) -> str:
+        return self.records.json(record).decode()
 
     def _own(self, node: ConsciousnessNode) -> int:
         if id(node) not in self._counted:
-            self._counted[id(node)] = node, self._budget.count(record_json(node)) + 1
-        return self._counted[id(node)][1]
+            self._counted[id(node)] = self._budget.count(self._text(node)) + 1
+        return self._counted[id(node)]
 
     def _name(self, node: ConsciousnessNode) -> int:
         return self._budget.count(f'"{reference(node)}",')
@@ -200,10 +220,11 @@ class _Costs:
             return int((node.graph_key, node.node_id) in self._drawn)
         return self._times[key_of(node)] if section == "levels" else 1
 
-    def _as_drawn(self, node: ConsciousnessNode, own: int) -> int:
+    def _as_drawn(self, node: ConsciousnessNode) -> int:
         if not self._stands(node, "traversal_graph"):
             return 0
-        return own * len(record_json(graph_node(node, "background"))) // len(record_json(node))
+        drawn = self._text(graph_node(node, "background"))
+        return self._own(node) * len(drawn) // len(self._text(node))
 
 
 class _Selection(NamedTuple):
@@ -219,15 +240,16 @@ class _Fitting:
 
     def __init__(self, stream: ConsciousnessStream, costs: _Costs, words: Collection[str] = ()) -> None:
         self._stream, self._costs, self._words = stream, costs, words
+        self._parts: dict[tuple[int, int], ConsciousnessNode | None] = {}  # by the identity of a memory, and room
 
     def choose(self) -> _Selection:
         """The best memories that fit."""
         costs = self._costs
         most = max(0, costs.room)
         others = costs.others(int(most * OTHERS_SHARE))
-        shown = self._memories(others, min(int(most * LINKS_SHARE), costs.links))
+        shown = self._memories(others, lambda: min(int(most * LINKS_SHARE), costs.links))
         # What is kept for links, and not needed by those between these memories, is room for more of them.
-        return self._memories(others, sum(map(costs.link, self._links(shown))))
+        return self._memories(others, lambda: sum(map(costs.link, self._links(shown))))
 
     def placed(self) -> ConsciousnessStream:
         """The stream with these memories where they find room, and the strongest links between them."""
@@ -244,20 +266,21 @@ class _Fitting:
             in_graph=places.get("traversal_graph"),
         )
 
-    def _memories(self, others: int, links: int) -> _Selection:
+    def _memories(self, others: int, links: Callable[[], int]) -> _Selection:
         """The best memories; the first is always there, and may take what is kept for links and other sections.
 
-        When ten stand in their tiers, what they take there and elsewhere grows alike.
+        When ten stand in their tiers, what they take there and elsewhere grows alike. `links`: counts the room
+        that is kept for links, where any may stand.
         """
         costs, ordered = self._costs, self._stream.activation_tiers.ordered()
         shown: list[ConsciousnessNode] = []
         linked = costs.primary in LINKED
-        everywhere, spent, left = 0, 0, costs.room - others - (links if linked else 0)
+        everywhere, spent, left = 0, 0, costs.room - others - (links() if linked else 0)
         stands_again = bool(costs.further)
         while everywhere < len(shown) or len(shown) < len(ordered):
             if stands_again and everywhere < len(shown) >= min(FEWEST, len(ordered)):
                 again = costs.again(shown[everywhere])
-                again += 0 if everywhere else costs.places + (0 if linked else links)
+                again += 0 if everywhere else costs.places + (0 if linked else links())
                 if len(shown) == len(ordered) or again <= spent:
                     stands_again = again <= left
                     if stands_again:
@@ -273,18 +296,23 @@ class _Fitting:
             spent += costs.first(part) if len(shown) > FEWEST else 0
             if part.passage != ordered[len(shown) - 1].passage:
                 break
-        return _Selection(shown, everywhere, max(0, left) + (links if linked or everywhere else 0))
+        return _Selection(shown, everywhere, max(0, left) + (links() if linked or everywhere else 0))
 
     def _part(self, node: ConsciousnessNode, room: int, *, first: bool) -> ConsciousnessNode | None:
         """The memory in so much room: whole, else without its large fields, else the part that answers.
 
         The `first` is there in any case, and whole if it finds room with nothing else there.
         """
-        costs = self._costs
-        if costs.first(node) <= (costs.room if first else room):
+        cost = self._costs.first
+        if cost(node) <= (self._costs.room if first else room):
             return node
-        part = cut_to_room(self._leaner(node, room), room, self._words, costs.first)
-        return part if first or costs.first(part) <= room else None
+        if (id(node), room) not in self._parts:
+            lean = self._leaner(node, room)
+            part = None
+            if first or cost(lean.model_copy(update={"name": "", "description": ""})) <= room:
+                part = cut_to_room(lean, room, self._words, cost)
+            self._parts[id(node), room] = part if part is not None and (first or cost(part) <= room) else None
+        return self._parts[id(node), room]
 
     def _leaner(self, node: ConsciousnessNode, room: int) -> ConsciousnessNode:
         """The memory without those fields beside its text that take a fifth of all room, as far as needed."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -68,6 +69,7 @@ _STEADY_HEX: Final = "8f3b2c1e7d944a6fb05e93c7d1e2f4a8"
 _STEADY_TIME: Final = "2026-10-29T17:38:56.739185Z"
 """What stands for ids and times of an answer while it is fitted, so that the next one has the same sections."""
 _MEASURED: Final = frozenset(("retrieval_latency_ms", "timings", "stage_ms", "model_calls"))
+NOTHING_COUNTED: Final[Mapping[str, int]] = MappingProxyType({})
 _ASCII: Final = bytes(range(128))
 _MILLISECONDS: Final = re.compile(rb"\d+\.\d+")
 
@@ -96,25 +98,32 @@ def bytes_per_token(body: bytes) -> float:
 
 
 def stream_json(
-    stream: ConsciousnessStream, form: Form, parts: Collection[Part] | None = None, budget: Budget | None = None
+    stream: ConsciousnessStream,
+    form: Form,
+    parts: Collection[Part] | None = None,
+    budget: Budget | None = None,
+    *,
+    records: Records | None = None,
+    sections: Mapping[str, int] = NOTHING_COUNTED,
 ) -> bytes:
     """The stream in this form, with what it costs. `parts`: the sections to send; None for the usual ones.
 
     Within a `budget` the memories and links stand as they are given (see `fitting`), and of the other sections
-    those that find room beside them, the most important first.
+    those that find room beside them, the most important first. `records` and `sections`: the JSON of records, and
+    the tokens of sections, as far as they are known.
     """
     wanted = sections_of(form, parts)
-    rows = _Rows()
-    fields = _sent_fields(stream, form, wanted, rows)
+    records = records or Records()
+    fields = _sent_fields(stream, form, wanted)
     if not stream.rules and parts is None:
         fields.pop("rules", None)  # they were not read
     if budget is None:
-        body = _dump(fields)
-        return _with_counts(body, _estimate(stream, form, wanted, body, rows=rows))
-    fields = _within(fields, form, budget)
-    body = _dump(fields)
+        body = records.dump(fields)
+        return _with_counts(body, _estimate(stream, form, wanted, body, records=records))
+    fields = _within(fields, form, budget, records=records, sections=sections)
+    body = records.dump(fields)
     sent = budget.count(body.decode()) + COUNTS_TOKENS
-    other = _estimate(stream, form, wanted & fields.keys(), body, rows=rows)
+    other = _estimate(stream, form, wanted & fields.keys(), body, records=records)
     own: dict[str, int] = {} if form == "compact" else {form: sent}
     return _with_counts(body, other.model_copy(update={"sent": sent, "counter": budget.counter, **own}))
 
@@ -125,8 +134,8 @@ def _with_counts(body: bytes, counts: TokenCounts) -> bytes:
 
 def frame_tokens(stream: ConsciousnessStream, form: Form, budget: Budget, sections: Collection[str]) -> int:
     """What a bounded stream takes without its memories, links and those `sections` that may be left out."""
-    fields = _sent_fields(stream, form, {POTENTIAL}.intersection(sections), _Rows())
-    return COUNTS_TOKENS + _tokens(_drop_empty(fields, keep=_MOST_FIRST), budget)
+    fields = _sent_fields(stream, form, {POTENTIAL}.intersection(sections))
+    return COUNTS_TOKENS + _tokens(_drop_empty(fields, keep=_MOST_FIRST), budget, Records())
 
 
 def section_tokens(stream: ConsciousnessStream, sections: Collection[str], budget: Budget) -> dict[str, int]:
@@ -150,11 +159,6 @@ def places_tokens(stream: ConsciousnessStream, sections: Collection[str], budget
     return {name: _member_tokens(name, each, budget) for name, each in empty.items() if name in sections}
 
 
-def record_json(record: Sparse) -> str:
-    """A record as it is sent."""
-    return _dump(sparse_row(record)).decode()
-
-
 def sections_of(form: Form, parts: Collection[Part] | None) -> set[str]:
     """The fields of the sections that are sent. The text of the compact form stands for all that are not named."""
     named: Iterable[Part] = parts if parts is not None else () if form == "compact" else PART_FIELDS
@@ -162,47 +166,42 @@ def sections_of(form: Form, parts: Collection[Part] | None) -> set[str]:
     return wanted | {"memories", "links"} if wanted & _WITH_RECORDS else wanted
 
 
-def _sent_fields(stream: ConsciousnessStream, form: Form, wanted: Collection[str], rows: _Rows) -> dict[str, Any]:
+def _sent_fields(stream: ConsciousnessStream, form: Form, wanted: Collection[str]) -> dict[str, Any]:
     value = stream if form == "full" else referenced(stream, wanted)
-    sent = {name: each for name, each in vars(value).items() if name in wanted or name not in _SECTIONED}
-    for name in _WITH_RECORDS & sent.keys():
-        sent[name] = rows.of_section(sent[name])
-    return {**{name: each for name, each in sent.items() if each is not None}, "form": form}
+    sent = {
+        name: each
+        for name, each in vars(value).items()
+        if each is not None and (name in wanted or name not in _SECTIONED)
+    }
+    if "traversal_graph" in sent:
+        sent["traversal_graph"] = vars(sent["traversal_graph"])
+    return {**sent, "form": form}
 
 
-class _Rows:
-    """The fields of records, each read once."""
+class Records:
+    """The JSON of records as they are sent, each made once."""
 
     def __init__(self) -> None:
-        self._rows: dict[int, Row] = {}  # by the identity of the record
+        self._made: dict[int, tuple[Sparse, bytes]] = {}  # by the identity of the record
 
-    def of_section(self, section: Any) -> Any:
-        """The section with the fields of its records in place of them."""
-        if isinstance(section, dict):
-            return {name: self.of_section(each) for name, each in section.items()}
-        if isinstance(section, Sparse):
-            return self.row(section)
-        if isinstance(section, BaseModel):
-            return {name: self.of_list(each) for name, each in vars(section).items() if each is not None}
-        return section
+    def json(self, record: Sparse) -> bytes:
+        """A record as it is sent."""
+        made = self._made.get(id(record))
+        if made is None:
+            made = self._made[id(record)] = record, _dump(sparse_row(record))
+        return made[1]
 
-    def of_list(self, value: Any) -> Any:
-        """The fields of the records of a list; any other value unchanged."""
-        if not isinstance(value, tuple) or not value or not isinstance(value[0], Sparse):
-            return value
-        return list(map(self.row, value))
+    def dump(self, value: Any) -> bytes:
+        """Any value with records in it as it is sent."""
+        return orjson.dumps(value, default=self._member, option=orjson.OPT_UTC_Z)
 
-    def row(self, record: Sparse) -> Row:
-        """The fields of a record."""
-        row = self._rows.get(id(record))
-        if row is None:
-            row = self._rows[id(record)] = sparse_row(record)
-        return row
+    def _member(self, value: BaseModel) -> Any:
+        return orjson.Fragment(self.json(value)) if isinstance(value, Sparse) else _without_nulls(value)
 
     def mean_size(self, records: Sequence[Sparse]) -> float:
         """The bytes of a record, by a sample from the whole list."""
         sample = records[:: max(1, len(records) // SAMPLE)]
-        return len(_dump(list(map(self.row, sample)))) / len(sample) if sample else 0.0
+        return len(self.dump(sample)) / len(sample) if sample else 0.0
 
 
 def sparse_row(record: Sparse) -> Row:
@@ -215,22 +214,16 @@ def sparse_row(record: Sparse) -> Row:
     return row
 
 
-class _Blank(NamedTuple):
-    """The default of each field, and the fields whose default is an empty map: each record has one of its own."""
-
-    defaults: Mapping[str, Any]
-    maps: tuple[str, ...]
-
-
 _NEEDED: Final = object()
 """Stands for the default of a field without one."""
 
 
 @cache
-def _blank(kind: type[Sparse]) -> _Blank:
+def _blank(kind: type[Sparse]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The default of each field, and the fields whose default is an empty map: each record has one of its own."""
     defaults = kind.defaults()
     blank = {name: _NEEDED if field.is_required() else defaults[name] for name, field in kind.model_fields.items()}
-    return _Blank(blank, tuple(name for name, default in blank.items() if default == {}))
+    return blank, tuple(name for name, default in blank.items() if default == {})
 
 
 def _dump(value: Any) -> bytes:
@@ -244,18 +237,18 @@ def _without_nulls(value: BaseModel) -> Row:
 # --- within a budget -----------------------------------------------------------------------------------------
 
 
-def _within(fields: Row, form: Form, budget: Budget) -> Row:
+def _within(fields: Row, form: Form, budget: Budget, *, records: Records, sections: Mapping[str, int]) -> Row:
     """The fields that fit: never less than the frame, the tiers and the text."""
     needed, others = _apart(_drop_empty(fields))
     shown, left = needed, 0
     for shown in _with_fewer_places(needed, form):
-        left = budget.limit - COUNTS_TOKENS - _tokens(shown, budget)
+        left = budget.limit - COUNTS_TOKENS - _tokens(shown, budget, records)
         if left >= 0:
             break
     if form == "compact":  # its text is what is bounded; all else is sent if it finds room beside it
         left = max(left, 0)
     for name, value in others.items():
-        cost = _member_tokens(name, value, budget)
+        cost = sections[name] if name in sections else _member_tokens(name, value, budget)
         if cost > left or (name == PATHS and "traversal_graph" not in shown):
             continue
         left -= cost
@@ -307,9 +300,9 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, tuple | list | dict) and not value)
 
 
-def _tokens(fields: Row, budget: Budget) -> int:
+def _tokens(fields: Row, budget: Budget, records: Records) -> int:
     steady = {name: _HEX.sub(_steady_hex, fields[name]) for name in _IDS if name in fields}
-    return budget.count(_dump({**fields, **steady, "retrieved_at": _STEADY_TIME}).decode())
+    return budget.count(records.dump({**fields, **steady, "retrieved_at": _STEADY_TIME}).decode())
 
 
 def _steady_hex(found: re.Match[str]) -> str:
@@ -328,7 +321,7 @@ def _member_tokens(name: str, value: Any, budget: Budget) -> int:
 
 
 def _estimate(
-    stream: ConsciousnessStream, form: Form, wanted: Collection[str], body: bytes, *, rows: _Rows
+    stream: ConsciousnessStream, form: Form, wanted: Collection[str], body: bytes, *, records: Records
 ) -> TokenCounts:
     """What the stream costs as it is sent, and in the other form that carries its memories."""
     size, of_token = len(body), bytes_per_token(body)
@@ -345,7 +338,7 @@ def _estimate(
     links = list(chain.from_iterable(each.relationships for each in levels))
     again = len(found) - distinct + GRAPH_SHARE * nodes
     names = len(found) + distinct + nodes + 2 * len(links) + edges
-    memory, link = rows.mean_size(found), rows.mean_size(links)
+    memory, link = records.mean_size(found), records.mean_size(links)
     saved = memory * again + link * GRAPH_SHARE * edges - REFERENCE_BYTES * names
     if form == "full":
         return TokenCounts(sent=sent, full=sent, references=estimate_tokens(size - saved, of_token))
@@ -362,47 +355,27 @@ type _Replaced = dict[int, Record]
 
 
 class SentStream(NamedTuple):
-    """The JSON of a stream: before each of the fields `OWN` that it has, what stands there, and what ends it."""
+    """The JSON of each field of a stream that was sent, in their order; nothing of the fields `OWN`."""
 
-    pieces: tuple[tuple[bytes, str], ...]
-    rest: bytes
+    fields: Mapping[str, bytes]
 
     @property
     def size(self) -> int:
         """Bytes that it takes."""
-        return len(self.rest) + sum(len(piece) for piece, _ in self.pieces)
+        return sum(map(len, self.fields.values()))
 
     def again(self, stream: ConsciousnessStream) -> bytes:
         """The same JSON with the fields `OWN` of this stream."""
         values = vars(stream)
-        found = b"".join(piece + _dump(values[name]) for piece, name in self.pieces)
-        return b"{" + found + self.rest + b"}"
+        return _dump({
+            name: values[name] if name in OWN else orjson.Fragment(body) for name, body in self.fields.items()
+        })  # fmt: skip
 
 
 def as_sent(body: bytes) -> SentStream:
     """What was sent, to be sent again."""
-    pieces: list[tuple[bytes, str]] = []
-    between: dict[str, Any] = {}
-    for name, value in orjson.loads(body).items():
-        if name in OWN:
-            pieces.append(
-                (b"".join(_members(between, first=not pieces)) + _name(name, bool(pieces or between)), name)
-            )
-            between = {}
-        else:
-            between[name] = value
-    return SentStream(tuple(pieces), b"".join(_members(between, first=not pieces)))
-
-
-def _members(fields: Mapping[str, Any], *, first: bool) -> Iterator[bytes]:
-    """The members of an object, each after the first of all with a comma before it."""
-    for name, value in fields.items():
-        yield _name(name, not first) + _dump(value)
-        first = False
-
-
-def _name(name: str, after_others: bool) -> bytes:
-    return (b"," if after_others else b"") + _dump(name) + b":"
+    fields = orjson.loads(body)
+    return SentStream({name: b"" if name in OWN else _dump(value) for name, value in fields.items()})
 
 
 class FadingStream:
@@ -445,28 +418,17 @@ class FadingStream:
         tiers, levels = self.stream.activation_tiers, self.stream.levels
         self.stream = self.stream.model_copy(
             update={
-                "activation_tiers": ActivationTiers(
-                    focus=_put(tiers.focus, replaced),
-                    peripheral=_put(tiers.peripheral, replaced),
-                    background=_put(tiers.background, replaced),
-                ),
-                "levels": {name: _faded_level(level, replaced) for name, level in levels.items()},
+                "activation_tiers": _put(tiers, tuple(vars(tiers)), replaced),
+                "levels": {name: _put(level, LISTS, replaced) for name, level in levels.items()},
             }
         )
         self._shown = column
 
 
-def _put[Some: (ConsciousnessNode, ConsciousnessRelationship)](
-    records: tuple[Some, ...], replaced: _Replaced
-) -> tuple[Some, ...]:
-    return tuple(replaced.get(id(record), record) for record in records)  # type: ignore[misc]
-
-
-def _faded_level(level: ConsciousnessLevelResults, replaced: _Replaced) -> ConsciousnessLevelResults:
-    return level.model_copy(
-        update={
-            "vector_results": _put(level.vector_results, replaced),
-            "graph_results": _put(level.graph_results, replaced),
-            "relationships": _put(level.relationships, replaced),
-        }
-    )
+def _put[Lists: (ActivationTiers, ConsciousnessLevelResults)](
+    lists: Lists, names: Sequence[str], replaced: _Replaced
+) -> Lists:
+    some: dict[str, tuple[Record, ...]] = {}
+    for name in names:
+        some[name] = tuple(replaced.get(id(each), each) for each in getattr(lists, name))
+    return lists.model_copy(update=some)

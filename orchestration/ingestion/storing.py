@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -28,6 +29,7 @@ from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.graphs.names import graph_name
+from substrate.inference.embeddings import EmbedderAhead
 from substrate.store import reader, writer
 from substrate.store.reader import RecordHead
 
@@ -204,31 +206,43 @@ def length(item: Ingestible) -> int:
 
 
 async def store(item: Ingestible, job: Job, tally: Tally, known: Heads = MappingProxyType({})) -> None:
-    """Store the commands of an item. `known`: what was just read of its memories. Raises what `ingest` raises."""
+    """Store the commands of an item. `known`: what was just read of its memories. Raises what `ingest` raises.
+
+    After a chunk that is all new, the texts of the next one are embedded while it is written.
+    """
     shared, is_talk = item.shared(), isinstance(item, Episode | Continuation)
-    texts = Texts()
-    for chunk in chunks(texts.of(_written(item, job), job.deps)):
-        deps, now = job.deps, job.now
+    texts, deps, now = Texts(), job.deps, job.now
+    embedder, is_first = deps.embedder, True
+    for chunk, following in pairwise(chain(chunks(texts.of(_written(item, job), deps)), [[]])):
         stored = await read_stored(chunk, deps, known)
-        fresh, again = list[Command](), list[Remember]()
-        for command in chunk:
-            tally.count_command(command)
-            head = find_stored(command, stored, shared)
-            if head is None:
-                fresh.append(command)
-                continue
-            tally.counts["duplicates"] += 1
-            if not isinstance(command, Remember) or command.node_type != "Person":
-                continue
-            if head.valid.start > records.instant(command.valid_at, END_OF_TIME):
-                again.append(command)
+        heads = [find_stored(command, stored, shared) for command in chunk]
+        fresh = [command for command, head in zip(chunk, heads, strict=True) if head is None]
+        tally.counts["duplicates"] += len(chunk) - len(fresh)
+        again = [
+            each
+            for each, head in zip(chunk, heads, strict=True)
+            if head is not None
+            and isinstance(each, Remember)
+            and each.node_type == "Person"
+            and head.valid.start > records.instant(each.valid_at, END_OF_TIME)
+        ]
         tally.warnings.update(await backdate_persons(again, deps, now))
-        receipts = await insertion.apply(fresh, deps, now, whole=item.command_id)
-        for command, receipt in zip(fresh, receipts, strict=True):
+        is_only = is_first and not following and item.command_id is not None
+        made = await texts.name_ahead(fresh, deps) if is_only else []
+        things = [each for each in made if isinstance(each, Remember)]
+        writing, embedder, is_first = replace(deps, embedder=embedder), deps.embedder, False
+        if following and len(fresh) == len(chunk):
+            memories = [each for each in following if isinstance(each, Remember)]
+            embedder = EmbedderAhead(embedder, [records.embedded_text(vars(each)) for each in memories])
+        commands = [*things, *fresh, *made[len(things) :]]
+        receipts = await insertion.apply(commands, writing, now, whole=item.command_id)
+        for command, receipt in zip(fresh, receipts[len(things) :], strict=False):
             # The names of new texts are decided for the whole at once.
             alone = item.command_id is not None and deps.names and isinstance(command, Revision | Retract)
             named = await insertion.name_texts([command], [receipt], deps, now) if alone else [receipt]
             tally.count_receipt(command, named[0], shared, now=now)
+        for command in chunk:
+            tally.count_command(command)
         turns = [each for each in chunk if isinstance(each, Remember) and each.node_type == "Turn"]
         job.advance(len(turns if is_talk else chunk))
     await _store_names(texts, job, tally)
@@ -263,22 +277,37 @@ class Texts:
                 self.parts[-1].append(command)
             yield command
 
+    async def name_ahead(self, fresh: Sequence[Command], deps: Deps) -> list[Command]:
+        """What the names in the texts make, if it can be stored with them: memories, then links.
 
-async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
-    try:
+        It can where the texts are all that is new, and none stores something under a name.
+        """
+        are_new = all(isinstance(each, Remember | Relate) for each in fresh)
+        if fresh and are_new and not mentions.given_names(fresh):
+            with suppress(Unavailable):
+                made = list(chain.from_iterable(await self.read_names(deps)))
+                if all(isinstance(each, Remember) or (isinstance(each, Relate) and not each.id) for each in made):
+                    self.parts = []
+                    return made
+        return []
+
+    async def read_names(self, deps: Deps) -> Iterator[list[Command]]:
+        """What the names in the texts make, a part at a time."""
         writings: dict[str, list[mentions.Writing]] = {}
-        memories = list(chain.from_iterable(texts.parts))
+        memories = list(chain.from_iterable(self.parts))
         for command in memories:
             writing = mentions.writing_of(command, command.id, command.valid_at)
             if writing is not None:
                 writings.setdefault(mentions.home_of(command), []).append(writing)
         given = mentions.given_names(memories) if writings else {}
-        names = [
-            await mentions.decide(written, job.deps, given.get(graph, ())) for graph, written in writings.items()
-        ]
-        for part in texts.parts if names else ():
-            for found in names:
-                await insertion.store_made(found.commands_of(part), job.deps, job.now)
+        names = [await mentions.decide(written, deps, given.get(graph, ())) for graph, written in writings.items()]
+        return (found.commands_of(part) for part in self.parts for found in names)
+
+
+async def _store_names(texts: Texts, job: Job, tally: Tally) -> None:
+    try:
+        for made in await texts.read_names(job.deps):
+            await insertion.store_made(made, job.deps, job.now)
     except Unavailable as error:
         tally.warnings[f"{LEFT_OUT}: names in the texts, because {error.detail}; sent again, they are linked"] += 1
 

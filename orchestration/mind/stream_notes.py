@@ -9,7 +9,7 @@ from dataclasses import astuple
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
@@ -20,7 +20,7 @@ from orchestration.ranking.consciousness_score import HALF_LIFE_DAYS
 from orchestration.ranking.learned import NOTHING_LEARNED, Learned
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Instant
+from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
@@ -32,15 +32,6 @@ NOTES_A_STATEMENT: Final = 200
 GIVEN_BY: Final = 2
 """An answer repeats what at most this many of the last streams gave."""
 _DAY: Final = 86_400_000_000
-
-
-class LastStream(NamedTuple):
-    """The last stream that a citizen asked for: when, with which goal (None without one), over which levels."""
-
-    stream_id: str
-    at: Instant
-    goal: str | None
-    levels: tuple[Level, ...]
 
 
 def note_stream(
@@ -141,7 +132,7 @@ async def read_stream_note(stream_id: str, citizen_id: str, deps: Deps) -> Strea
 
 
 async def read_stream_notes(
-    citizen_id: str, rows: int, deps: Deps, *, until: Instant, before: str
+    citizen_id: str, rows: int, deps: Deps, *, until: Instant = END_OF_TIME, before: str = store.LAST_ID
 ) -> list[StreamNote]:
     """The newest notes up to `until`, newest first; of that instant those with lower ids than `before`.
 
@@ -156,18 +147,9 @@ async def read_stream_notes(
     return [unpack(*note) for note in notes]
 
 
-async def read_last_stream(citizen_id: str, deps: Deps) -> LastStream | None:
+async def read_last_stream(citizen_id: str, deps: Deps) -> StreamNote | None:
     """The last stream of a citizen, by when it was asked for; None without any. Raises as `store_notes`."""
-    name = graph_name(Level.N1, citizen_id)
-    await store_notes_of(name, deps)
-    try:
-        newest = await store.read_notes(deps.graph(name), 1)
-    except GraphMissing:
-        return None
-    if not newest:
-        return None
-    note = unpack(*newest[0])
-    return LastStream(note.stream_id, note.at, note.goal, note.levels)
+    return next(iter(await read_stream_notes(citizen_id, 1, deps)), None)
 
 
 async def read_given(citizen_id: str, deps: Deps) -> list[str]:

@@ -62,10 +62,8 @@ from substrate.language.text import name_key, query_words, stems, word_language,
 from substrate.store.filters import GENERALISED, filter_values
 from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.store.resonance import (
-    RESONATE_FITTING_NOW,
-    RESONATE_FITTING_THEN,
-    RESONATE_NOW,
-    RESONATE_THEN,
+    RESONATE,
+    RESONATE_FITTING,
     ResolvedNames,
     read_resonances,
     resolve_names,
@@ -290,10 +288,8 @@ def _build_query(
     if shared["unfiltered"]:
         k = OVERFETCH * shared["pool"]
         values["near"] = Search(shared["embedding"] or [], k, open_only=not target.past)
-        statement = RESONATE_THEN if target.past else RESONATE_NOW
-    else:
-        statement = RESONATE_FITTING_THEN if target.past else RESONATE_FITTING_NOW
-    return QueryRequest("resonance", target, statement, values)
+    statement = RESONATE if shared["unfiltered"] else RESONATE_FITTING
+    return QueryRequest("resonance", target, target.choose(statement), values)
 
 
 def _read_echoes(results: Iterable[QueryResult], sending: _Sending) -> dict[Level, list[Echo]]:

@@ -15,7 +15,6 @@ from orchestration.transfer.line_format import (
     STAMPED,
     KnownState,
     MemoryLines,
-    Origin,
     encode,
     header,
     known_links,
@@ -29,6 +28,7 @@ from schemas.memory import collective_of
 from schemas.temporal import ALL_KNOWN, BEGINNING_OF_TIME, END_OF_TIME, Instant, to_instant
 from substrate.external_sort import ExternalSorter
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import GraphOf
 from substrate.store import archive
 from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecord, StoredLink, StoredNode, Trace
 from substrate.store.kept import Kept
@@ -41,7 +41,7 @@ that took. A graph that takes longer to read is read without a pause."""
 
 
 async def export(
-    origins: Sequence[Origin], deps: Deps, *, embeddings: bool, known_at: Instant | None = None
+    origins: Sequence[GraphOf], deps: Deps, *, embeddings: bool, known_at: Instant | None = None
 ) -> Generator[bytes]:
     """Return the lines of an export of these graphs. Read the generator to its end, or close it.
 
@@ -86,7 +86,7 @@ def _lines(readers: Sequence[_GraphReader], *, embeddings: bool) -> Generator[by
 
 
 async def _read_unchanged(
-    origin: Origin, deps: Deps, *, embeddings: bool, known_at: Instant | None
+    origin: GraphOf, deps: Deps, *, embeddings: bool, known_at: Instant | None
 ) -> _GraphReader:
     """Read a graph, and read it again when it was written to meanwhile; up to `TRIES` times."""
     graph, kept = deps.graph(origin.graph), deps.features.kept
@@ -123,7 +123,7 @@ async def _read_unchanged(
 class _GraphReader:
     """Reads one graph into a sorter, and counts its lines by kind."""
 
-    def __init__(self, graph: Graph, origin: Origin, kept: Sequence[Kept], *, embeddings: bool) -> None:
+    def __init__(self, graph: Graph, origin: GraphOf, kept: Sequence[Kept], *, embeddings: bool) -> None:
         self.sorter = ExternalSorter()
         self.counts: Counter[str] = Counter()
         self.first_line: dict[str, Any] = {}
@@ -219,7 +219,7 @@ class _KnownGraphReader(_GraphReader):
     """Reads a graph as it was known at a moment."""
 
     def __init__(
-        self, graph: Graph, origin: Origin, kept: Sequence[Kept], known_at: Instant, *, embeddings: bool
+        self, graph: Graph, origin: GraphOf, kept: Sequence[Kept], known_at: Instant, *, embeddings: bool
     ) -> None:
         super().__init__(graph, origin, kept, embeddings=embeddings)
         self._known_at = known_at

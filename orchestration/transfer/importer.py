@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.mind.stream_note import rename_stream
-from orchestration.transfer.line_format import Origin
 from orchestration.transfer.restamping import Restamping
 from orchestration.transfer.verification import STREAM_NOTE, EmbeddingModel, GraphLine, Line, verify
 from orchestration.writing import passage_filling, passages, records
@@ -25,6 +24,7 @@ from schemas.temporal import Instant
 from substrate.bitemporal import changes_until
 from substrate.engine import append_log
 from substrate.engine.append_log import delete_graph
+from substrate.graphs.names import GraphOf
 from substrate.store import archive
 from substrate.store.archive import RowKind
 
@@ -77,7 +77,7 @@ async def import_lines(
             remedy="Leave the citizen out, or export that citizen alone.",
         )
     names = [
-        Origin(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
+        GraphOf(origin.key, citizen_id).graph if citizen_id and origin in personal else origin.graph
         for origin in graphs
     ]
     for name in names:
@@ -101,9 +101,9 @@ async def import_lines(
     )
 
 
-async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -> tuple[list[Origin], int]:
+async def _survey(lines: Iterable[GraphLine | Line], times: Restamping | None) -> tuple[list[GraphOf], int]:
     """The graphs of a file, and its number of data lines, which are verified; their times are noted."""
-    graphs: list[Origin] = []
+    graphs: list[GraphOf] = []
     total = 0
     for line in lines:
         if times is not None:

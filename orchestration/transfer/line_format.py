@@ -13,9 +13,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration.writing.records import tag_names
-from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.graphs.names import graph_name
 from substrate.store import states
 from substrate.store.archive import PAST_STATE, PastRecord, StoredLink, Trace
 
@@ -27,21 +25,6 @@ DATA_KINDS: Final = ("node", "tag", "memory", "record", "link")
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 _SHIFT: Final = 2**63
-
-
-class Origin(NamedTuple):
-    """A graph, and the citizen whose graph it is on level N1."""
-
-    key: GraphKey
-    citizen_id: str | None
-
-    @property
-    def level(self) -> Level:
-        return level_of(self.key)
-
-    @property
-    def graph(self) -> str:
-        return graph_name(self.key, self.citizen_id)
 
 
 class MemoryLines(NamedTuple):

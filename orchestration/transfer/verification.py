@@ -14,13 +14,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestration.mind.state import state_fields, state_record
 from orchestration.mind.stream_note import unpack
-from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, sort_key
+from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, sort_key
 from schemas.base import MAX_TEXT, CitizenId, Identifier
 from schemas.collectives import CollectiveId
 from schemas.errors import InvalidRequest, StoreMisfit
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, graph_key
 from schemas.mind.state import StateChange
 from schemas.temporal import END_OF_TIME, Period
+from substrate.graphs.names import GraphOf
 from substrate.store import archive, rows, states
 from substrate.store.archive import (
     NEWEST_SCHEMA,
@@ -57,7 +58,7 @@ class EmbeddingModel(NamedTuple):
 class GraphLine(NamedTuple):
     """The first line of a graph: its origin, and the properties of its stamp other than `STAMPED`."""
 
-    origin: Origin
+    origin: GraphOf
     meta: Mapping[str, Any]
 
 
@@ -235,7 +236,7 @@ class _ExportCheck:
         self._embeddings = bool(line["embeddings"])
 
     def _graph(self, line: Line) -> GraphLine:
-        origin = Origin(graph_key(Level(line["level"]), line.get("collective")), line["citizen_id"])
+        origin = GraphOf(graph_key(Level(line["level"]), line.get("collective")), line["citizen_id"])
         if origin.level is Level.N1:
             _validate("citizen_id", lambda: _CITIZEN.validate_python(origin.citizen_id))
         if (collective := line.get("collective")) is not None:

@@ -30,6 +30,7 @@ from schemas.stream import (
     activation_score,
     graph_content,
 )
+from schemas.stream_forms import EDGE_FIELDS, NODE_FIELDS
 from substrate.emotions import normal_emotion
 from substrate.language.text import name_key, stem, stop_words
 
@@ -40,11 +41,6 @@ MIN_THEME_VOTES: Final = 2
 MIN_THEME_EMOTION: Final = 0.5
 _MACHINE_SOURCES: Final = (Source.INGESTION, Source.UPKEEP, Source.SYSTEM)
 """Links of these sources have the goal of a machine, which is no theme of a mind."""
-_NODE_COLUMNS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
-_EDGE_COLUMNS: Final = tuple(
-    name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields
-)
-"""What a node and an edge copy from the record."""
 
 type Stems = frozenset[str]
 """A theme: what its phrases have in common."""
@@ -146,7 +142,7 @@ def _node_fields(memory: ConsciousnessNode) -> dict[str, Any]:
     fields = vars(memory)
     return {
         **GraphNode.defaults(),
-        **{name: fields[name] for name in _NODE_COLUMNS},
+        **{name: fields[name] for name in NODE_FIELDS},
         "content": graph_content(memory),
     }
 
@@ -169,7 +165,7 @@ def graph_edges(
 def _edge_fields(link: ConsciousnessRelationship) -> dict[str, Any]:
     """The fields of an edge that follow from the record of its link alone; all others are None."""
     fields = vars(link)
-    return {**GraphEdge.defaults(), **{name: fields[name] for name in _EDGE_COLUMNS}, "edge_id": link.link_id}
+    return {**GraphEdge.defaults(), **{name: fields[name] for name in EDGE_FIELDS}, "edge_id": link.link_id}
 
 
 def _newest_between(

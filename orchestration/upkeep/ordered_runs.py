@@ -18,8 +18,8 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.upkeep import due
 from orchestration.upkeep.job import Job, JobContext
-from orchestration.upkeep.rounds import OnRun, place_of
-from orchestration.upkeep.runner import JobPlace, Watch, is_run_in, run_job, show_job, upkeep_deps, view
+from orchestration.upkeep.rounds import OnRun
+from orchestration.upkeep.runner import Watch, is_run_in, run_job, show_job, upkeep_deps, view
 from schemas.collectives import owner_of
 from schemas.commands import CHANGES, ChangeCommand, subject_of
 from schemas.errors import NotFound
@@ -27,6 +27,7 @@ from schemas.memory import GraphKey, Level, Source, graph_fields, graph_key
 from schemas.temporal import to_datetime
 from schemas.upkeep.runs import JobInfo, JobName, OwnUpkeep, Run, RunRequest, RunsQuery
 from substrate.connection.errors import GraphMissing
+from substrate.graphs.names import GraphOf, origin_of
 from substrate.store import lease, reader, runs
 from substrate.store.lease import Holder, StoredOwn
 from substrate.store.rows import StoredReceipt
@@ -38,11 +39,11 @@ GRAPHS_AT_ONCE: Final = 8
 ERRORS_KEPT: Final = 100
 _NEW: Final = ("remember", "relate")
 
-type Reaches = Callable[[JobPlace], bool]
+type Reaches = Callable[[GraphOf], bool]
 """Whether somebody may reach the graph of a place."""
 
 
-def anywhere(_place: JobPlace) -> bool:
+def anywhere(_place: GraphOf) -> bool:
     return True
 
 
@@ -102,30 +103,28 @@ def _fenced(watch: Watch, held: lease.HeldLease) -> Watch:
     return Watch(held.fence, lambda: held.lost, watch.stopped, watch.rest, watch.on_page)
 
 
-async def _places(request: RunRequest, deps: Deps) -> list[JobPlace]:
+async def _places(request: RunRequest, deps: Deps) -> list[GraphOf]:
     names = await deps.graphs.existing()
-    places = list(map(place_of, names))
+    places = list(map(origin_of, names))
     if request.collective is not None:
-        collective = JobPlace(graph_key(Level.N2, request.collective))
+        collective = GraphOf(graph_key(Level.N2, request.collective))
         if collective not in places:
             raise NotFound(f"nothing was remembered for {owner_of(collective.key, None)} yet")
         return [collective]
     if request.citizen_id is None:
         return [place for place in places if request.levels is None or place.level in request.levels]
     levels = request.levels or (Level.N1,)
-    wanted = [
-        JobPlace(level, request.citizen_id if level is Level.N1 else None) for level in dict.fromkeys(levels)
-    ]
+    wanted = [GraphOf(level, request.citizen_id if level is Level.N1 else None) for level in dict.fromkeys(levels)]
     if not any(place in places for place in wanted):
         raise NotFound(f"nothing was remembered for {request.citizen_id} yet")
     return [place for place in wanted if place in places]
 
 
 async def _pairs(
-    request: RunRequest, places: Sequence[JobPlace], deps: Deps, order: Order
-) -> list[tuple[Job, JobPlace]]:
+    request: RunRequest, places: Sequence[GraphOf], deps: Deps, order: Order
+) -> list[tuple[Job, GraphOf]]:
     """The jobs to run and where: those named by the request, else by the citizen, else by the settings."""
-    pairs: list[tuple[Job, JobPlace]] = []
+    pairs: list[tuple[Job, GraphOf]] = []
     for place in places:
         named: Collection[str] | None = request.jobs
         if named is None:
@@ -137,7 +136,7 @@ async def _pairs(
 
 async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -> list[Run]:
     """The runs in graphs that somebody reaches, the newest first."""
-    existing = map(place_of, await deps.graphs.existing())
+    existing = map(origin_of, await deps.graphs.existing())
     places = []
     for place in existing:
         # With a citizen alone: its own graph; with a level alone: all graphs of the level.
@@ -150,7 +149,7 @@ async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -
             places.append(place)
     slots = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
-    async def read(place: JobPlace) -> list[Run]:
+    async def read(place: GraphOf) -> list[Run]:
         async with slots:
             try:
                 stored = await runs.read_runs(deps.graph(place.graph))
@@ -163,13 +162,13 @@ async def list_runs(query: RunsQuery, deps: Deps, reaches: Reaches = anywhere) -
     return sorted(found, key=lambda run: (run.begun_at, run.id), reverse=True)[: query.limit]
 
 
-async def find_run(run_id: str, deps: Deps) -> tuple[JobPlace, RunRecord]:
+async def find_run(run_id: str, deps: Deps) -> tuple[GraphOf, RunRecord]:
     """The run and its graph. Raises NotFound."""
     for name in await deps.graphs.existing():
         if is_run_in(run_id, name):
             record = await runs.read_run(deps.graph(name), run_id)
             if record is not None:
-                return place_of(name), record
+                return origin_of(name), record
     raise not_found(run_id)
 
 
@@ -177,7 +176,7 @@ def not_found(run_id: str) -> NotFound:
     return NotFound(f"there is no run {run_id}", remedy="See `substrate upkeep status`.")
 
 
-async def take_back(place: JobPlace, run_id: str, deps: Deps, order: Order) -> Run:
+async def take_back(place: GraphOf, run_id: str, deps: Deps, order: Order) -> Run:
     """Take the whole run back. Raises as `run_now` does, and NotFound."""
     own = upkeep_deps(deps)
     await deps.graphs.for_reading(place.graph)

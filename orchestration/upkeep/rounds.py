@@ -19,10 +19,10 @@ from orchestration.dependencies import Deps
 from orchestration.upkeep import due
 from orchestration.upkeep.due import OwnSetting
 from orchestration.upkeep.job import Job
-from orchestration.upkeep.runner import JobPlace, Watch, run_job
+from orchestration.upkeep.runner import Watch, run_job
 from schemas.errors import Conflict, SubstrateError
 from schemas.temporal import Instant
-from substrate.graphs.names import origin_of
+from substrate.graphs.names import GraphOf, origin_of
 from substrate.store import lease, runs
 from substrate.store.lease import HeldLease, Holder
 from substrate.store.runs import LeaseLost, RunRecord
@@ -36,17 +36,13 @@ SEEN_AGAIN_S: Final = 2.0
 """During a run the last requests are read again after this time."""
 LONGEST_PAUSE_S: Final = 1.0
 
-type OnRun = Callable[[JobPlace, RunRecord, float], None]
+type OnRun = Callable[[GraphOf, RunRecord, float], None]
 """Called after each run, or part of one, with its place and the seconds that it took."""
 
 
 def make_holder(door: str, *, urgent: bool = False, seconds: float = lease.LEASE_S) -> Holder:
     """A holder of the lease for this process, such as `serve, process 7 on host`."""
     return Holder(uuid4().hex, f"{door}, process {os.getpid()} on {socket.gethostname()}", seconds, urgent)
-
-
-def place_of(graph: str) -> JobPlace:
-    return JobPlace(*origin_of(graph))
 
 
 class Pace:
@@ -140,7 +136,7 @@ class Rounds:
 
     async def _run_due(self, graph: str, held: HeldLease) -> int:
         await self._pace.rest()
-        place, store = place_of(graph), self._deps.graph(graph)
+        place, store = origin_of(graph), self._deps.graph(graph)
         if not await self._deps.graphs.for_reading(graph):
             return 0
         asked = await lease.read_own(store)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import uuid4
 
 from orchestration import insertion
@@ -21,12 +21,12 @@ from orchestration.writing.atomic import name_command
 from orchestration.writing.receipts import command_name
 from schemas.commands import Command, WriteReceipt
 from schemas.errors import SubstrateError
-from schemas.memory import GraphKey, Level, Source, graph_fields, level_of
+from schemas.memory import Source, graph_fields
 from schemas.temporal import to_datetime, to_instant
 from schemas.upkeep.runs import Run
 from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf
 from substrate.graphs.registry import read_stamp
 from substrate.store import runs
 from substrate.store.lease import digest
@@ -37,21 +37,6 @@ logger = logging.getLogger(__name__)
 
 ERRORS_KEPT: Final = 10
 SHOWN_AT_MOST: Final = 50
-
-
-class JobPlace(NamedTuple):
-    """A graph in which upkeep works."""
-
-    key: GraphKey
-    citizen_id: str | None = None
-
-    @property
-    def level(self) -> Level:
-        return level_of(self.key)
-
-    @property
-    def graph(self) -> str:
-        return graph_name(self.key, self.citizen_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +64,7 @@ def upkeep_deps(deps: Deps) -> Deps:
     return replace(deps, names=False, appraisal="off", graphs=deps.graphs.existing_only())
 
 
-async def run_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> RunRecord | None:
+async def run_job(job: Job, place: GraphOf, deps: Deps, watch: Watch) -> RunRecord | None:
     """Run the job to its end, or until `watch` stops it; a run of the job that has not ended is resumed.
 
     Returns the run. When a page failed, the run says why and when it is tried again. None when there is no such
@@ -203,7 +188,7 @@ def changed_something(receipt: WriteReceipt, record: RunRecord) -> bool:
     return to_instant(receipt.created_at) >= record.begun_at
 
 
-async def show_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> Run | None:
+async def show_job(job: Job, place: GraphOf, deps: Deps, watch: Watch) -> Run | None:
     """What the job would do, in words; nothing is stored. None when there is no such graph.
 
     With `watch.stopped` it ends earlier, and its status is then `running`.
@@ -236,12 +221,12 @@ async def show_job(job: Job, place: JobPlace, deps: Deps, watch: Watch) -> Run |
     return view(record, place, dry_run=True, shown=tuple(shown[:SHOWN_AT_MOST]))
 
 
-def view(record: RunRecord, place: JobPlace, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:
+def view(record: RunRecord, place: GraphOf, *, dry_run: bool = False, shown: tuple[str, ...] = ()) -> Run:
     """The run as a caller sees it."""
     times = {"begun_at": record.begun_at, "ended_at": record.ended_at, "next_at": record.next_at}
     return Run.model_validate(
         {
-            **{name: getattr(record, name) for name in _SHOWN_FIELDS},
+            **{name: value for name, value in asdict(record).items() if name in Run.model_fields},
             **{name: None if time is None else to_datetime(time) for name, time in times.items()},
             **graph_fields(place.key),
             "citizen_id": place.citizen_id,
@@ -249,8 +234,3 @@ def view(record: RunRecord, place: JobPlace, *, dry_run: bool = False, shown: tu
             "shown": shown,
         }
     )
-
-
-_SHOWN_FIELDS: Final = (
-    "id", "job", "status", "seen", "changed", "refused", "attempt", "errors", "fence", "undone", "beyond_undo",
-)  # fmt: skip

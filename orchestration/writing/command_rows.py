@@ -72,7 +72,7 @@ def new_row(command: Remember | Relate, command_id: str, now: Instant) -> dict[s
 
 def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant) -> dict[str, Any]:
     """The properties of a new memory in stored form, with its emotion vector and the names of its tag nodes."""
-    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id", "collective"})
+    fields = vars(command)
     first_record = _first_record(command, now)
     emotions = command.emotion_vector
     assumable = _ASSUMED if "name" in command.model_fields_set else (*_ASSUMED_NAME, *_ASSUMED)
@@ -94,7 +94,7 @@ def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant)
 
 def link_row(command: Relate, link_id: str, command_id: str, now: Instant) -> dict[str, Any]:
     """The properties of a new link in stored form, with the ids of its ends."""
-    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id", "collective"})
+    fields = vars(command)
     assumed = ",".join(name for name in _ASSUMED_OF_LINK if name not in command.model_fields_set)
     return {
         **rows.link_properties(fields),

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from orchestration.appraisal.deeds import Deed, End
-from orchestration.appraisal.names import MOST_READ, Kind, ends_of, read_names
+from orchestration.appraisal.names import MOST_READ, Kind, ends_of, name_language, read_names
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
@@ -38,7 +38,7 @@ from schemas.temporal import to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.language.text import name_key, stop_words, words
-from substrate.store import naming
+from substrate.store import naming, reader, rows
 from substrate.store.naming import SELF_ID, SELF_TYPE
 
 WHO_IS_MEANT: Final = "remember who and what is meant"
@@ -51,6 +51,7 @@ _MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_ve
 _MENTIONS: Final = "MENTIONS"
 _MANY: Final = 20
 """From this many texts on they are read in a thread, so that the service answers meanwhile."""
+_MOST_TYPES: Final = 64
 _MOST_UNKNOWN: Final = 100
 """At most this many names that are used once are looked for in earlier texts."""
 
@@ -117,17 +118,17 @@ def is_own(source: str, speaker: str | None) -> bool:
 async def _revised(command: Revision | Retract, receipt: WriteReceipt, deps: Deps) -> Writing | None:
     """The new text of a memory, none of a retracted one, with the links that the service made of that before."""
     graph = deps.graph(home_of(command))
-    written = await naming.read_writer(graph, command.id)
-    if written is None or written.node_type in _NEVER_READ or not is_own(written.source, written.speaker):
+    row = await reader.memory(graph, command.id)
+    written = {} if row is None else rows.record(row).content
+    kind, speaker = written.get("node_type"), written.get("speaker")
+    if row is None or kind in _NEVER_READ or not is_own(written["source"], speaker):
         return None
     ended = await naming.read_made_links(graph, command.id)
     if isinstance(command, Retract):  # it stays linked with what it named, as it stays in the past
         told = tuple(link_id for link_id in ended if not link_id.startswith(f"{command.id}|"))
         return Writing(command, command.id, "", command.effective_at, ended=told) if told else None
-    text, kind = ends_of(str(command.description)), written.node_type
-    return Writing(
-        command, command.id, text, receipt.valid_at, ended=ended, speaker=written.speaker, node_type=kind
-    )
+    text, time = ends_of(str(command.description)), receipt.valid_at
+    return Writing(command, command.id, text, time, ended=ended, speaker=speaker, node_type=kind)
 
 
 def home_of(command: Command) -> str:
@@ -170,7 +171,7 @@ async def decide(texts: Sequence[Writing], deps: Deps, given: Sequence[NamedEntr
     entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, ends_of(use.text), to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*earlier, *named_texts), entries)
-    types = await naming.read_types(graph, list(known)) if known else ()
+    types = sorted(set(chain.from_iterable(memory.types for memory in known.values())))[:_MOST_TYPES]
     place = {"citizen_id": like.citizen_id} if like.level is Level.N1 else graph_fields(like.graph_key)
     return Mentions(graph.name, place, book, known, uses, types)
 
@@ -192,7 +193,7 @@ def _spoken_words(texts: Sequence[Writing]) -> list[str]:
 
 def _weak_names(texts: Sequence[NamedText]) -> dict[str, str]:
     """The names that the texts have by their capital alone, by key."""
-    found = chain.from_iterable(read_names(text.text) for text in texts)
+    found = chain.from_iterable(read_names(text.text, name_language(text.text)) for text in texts)
     return {name_key(mention.name): mention.name for mention in found if mention.weak}
 
 
@@ -210,8 +211,9 @@ async def _earlier_uses(
         return []
     beginnings = [f"{key}*" for key, _ in unknown if len(key) >= FEWEST_LETTERS]
     known.update({memory.id: memory for memory in await naming.find_named(graph, beginnings, KINDS)})
-    but = naming.UncountedUses(texts, sorted(_NEVER_READ), sorted(_NOT_HUMAN), sorted(_OWN_SOURCES))
-    return await naming.find_uses(graph, unknown, but)
+    roles, sources = sorted(_NOT_HUMAN), sorted(_OWN_SOURCES)
+    kinds = sorted(_NEVER_READ)
+    return await naming.find_uses(graph, unknown, but=texts, kinds=kinds, roles=roles, sources=sources)
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ def collect_warnings(command: Command) -> tuple[str, ...]:
     """Notes made while the command was parsed, fields that a good link lacks, and unknown fields."""
     texts = list(command.notes)
     if isinstance(command, Relate):
-        texts += validate_consciousness_link(command.model_dump(mode="json")).warnings
+        texts += validate_consciousness_link(vars(command)).warnings
     extra = getattr(command, "extra", None)
     if extra:
         texts.append(f"unknown fields were kept in extra: {', '.join(sorted(extra))}")

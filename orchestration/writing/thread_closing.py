@@ -55,6 +55,10 @@ class StoredTelling(NamedTuple):
     row: Mapping[str, Any]
     appraisal: Appraisal
 
+    @property
+    def tells_end(self) -> bool:
+        return tells_end(text_of(self.row), self.appraisal)
+
 
 async def close_threads(told: Sequence[StoredTelling], graph: Graph, deps: Deps, now: Instant) -> int:
     """Close what these memories tell as solved, in the order of their valid time. Returns how many were closed.
@@ -65,8 +69,7 @@ async def close_threads(told: Sequence[StoredTelling], graph: Graph, deps: Deps,
     closed = 0
     for solution in sorted(told, key=lambda memory: int(memory.row["valid_at"])):
         text = text_of(solution.row)
-        is_own = solution.command.level is Level.N1
-        if not is_own or not tells_end(text, solution.appraisal):
+        if solution.command.level is not Level.N1 or not solution.tells_end:
             continue
         found = await read_open_threads(graph, _later_text(solution))
         memories = {memory.id: memory for memory in found if memory.id != solution.row["id"]}

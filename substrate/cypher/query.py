@@ -53,6 +53,18 @@ class Query(NamedTuple):
         return _parameters_of(self.text)
 
 
+class QueryPair(NamedTuple):
+    """A query on the present records alone, and the same on any moment, which reads past records too."""
+
+    now: Query
+    then: Query
+
+    @classmethod
+    def of(cls, name: str, now: str, then: str) -> QueryPair:
+        """The pair of these texts, named `name_now` and `name_then`."""
+        return cls(Query(f"{name}_now", now), Query(f"{name}_then", then))
+
+
 def trace_role(label: str) -> str:
     """The label without its generation, for a stored label of a trace; any other label unchanged."""
     roles = {stored: role for names in (_FIRST, _SECOND) for role, stored in names.items()}

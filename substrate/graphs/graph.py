@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.memory import GraphKey
-from schemas.temporal import Instant
+from schemas.temporal import Instant, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns
-from substrate.connection.kept import GraphRecords, GraphState, Reads
+from substrate.connection.kept import GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import Search, Vector
 
@@ -34,15 +34,8 @@ class Graph(NamedTuple):
     connection: Connection
     name: str
 
-    @property
-    def records(self) -> GraphRecords:
-        """What this process keeps of the records of the graph."""
-        return self.connection.records.of(self.name)
-
     def kept(self, state: GraphState | None) -> Reads:
         """What this process keeps of the graph in this state."""
-        if state is not None:
-            self.connection.records.enter(self.name, (state.created_at, state.shifts))
         return self.connection.kept.of(self.name, state)
 
     def columns(self, state: GraphState | None) -> GraphColumns:
@@ -94,3 +87,11 @@ class GraphTarget(NamedTuple):
     feedback_at: Instant | None = None
     changes_until: Instant | None = None
     columns: GraphColumns | None = None
+
+    def choose(self, queries: QueryPair) -> Query:
+        """The one of the two that reads what this question reads."""
+        return queries.then if self.past else queries.now
+
+    async def read(self, queries: QueryPair, scope: Scope, /, **values: Any) -> list[Row]:
+        """The rows of the chosen query in the scope. Raises as `Graph.read`."""
+        return await self.graph.read(self.choose(queries), **scope.bounds(), **values)

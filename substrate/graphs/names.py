@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas.errors import Fault
-from schemas.memory import GraphKey, Level, collective_of, graph_key
+from schemas.memory import GraphKey, Level, collective_of, graph_key, level_of
 
 CITIZEN_PREFIX: Final = "citizen_"
 COLLECTIVE_PREFIX: Final = "collective_"
@@ -27,12 +27,28 @@ def graph_name(key: GraphKey, citizen_id: str | None) -> str:
     return f"{CITIZEN_PREFIX}{citizen_id}"
 
 
-def origin_of(name: str) -> tuple[GraphKey, str | None]:
-    """Return key and citizen of a graph from its name, the inverse of `graph_name`; only N1 has a citizen."""
+class GraphOf(NamedTuple):
+    """Which graph it is: its key, and on level N1 the citizen whose graph it is."""
+
+    key: GraphKey
+    citizen_id: str | None = None
+
+    @property
+    def level(self) -> Level:
+        return level_of(self.key)
+
+    @property
+    def graph(self) -> str:
+        """The name of the graph."""
+        return graph_name(self.key, self.citizen_id)
+
+
+def origin_of(name: str) -> GraphOf:
+    """Which graph has this name, the inverse of `graph_name`; only N1 has a citizen."""
     if name.startswith(CITIZEN_PREFIX):
-        return Level.N1, name.removeprefix(CITIZEN_PREFIX)
+        return GraphOf(Level.N1, name.removeprefix(CITIZEN_PREFIX))
     if name == DEFAULT_COLLECTIVE:
-        return Level.N2, None
+        return GraphOf(Level.N2)
     if name.startswith(COLLECTIVE_PREFIX):
-        return graph_key(Level.N2, name.removeprefix(COLLECTIVE_PREFIX)), None
-    return Level.N3, None
+        return GraphOf(graph_key(Level.N2, name.removeprefix(COLLECTIVE_PREFIX)))
+    return GraphOf(Level.N3)

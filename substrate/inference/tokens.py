@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import sys
 from binascii import a2b_base64
 from collections.abc import Callable
 from functools import lru_cache
@@ -25,6 +27,10 @@ PATTERN: Final = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
     r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
+_MEMBERS, _LINES = re.compile('","(?=[0-9A-Za-z])'), re.compile("\n(?=[#-])")
+"""What stands between two strings of JSON, and before an item of a list. `PATTERN` always cuts behind it."""
+_ZEROS: Final = str.maketrans("123456789", "000000000")
+"""Three digits are one token, whichever they are, and so are one and two."""
 SPECIAL: Final = {
     "<|endoftext|>": 100257,
     "<|fim_prefix|>": 100258,
@@ -50,9 +56,18 @@ def counter() -> Callable[[str], int]:
     return by_characters if _encoding() is None else by_vocabulary
 
 
-@cached_within(2 << 20)
 def by_vocabulary(text: str) -> int:
-    """Kept: a memory is counted when it is chosen, and again when it is sent."""
+    """Counted in parts, as most of what is sent was counted when it was chosen, or for another answer."""
+    end, between = ("\n", _LINES) if "\n" in text else ('","', _MEMBERS)
+    *parts, last = between.split(text)
+    return sum([_count(f"{part}{end}") for part in parts]) + _count(last)
+
+
+@cached_within(2 << 20, sys.getsizeof)
+def _count(text: str) -> int:
+    alike = text.translate(_ZEROS) if text.isascii() else text
+    if alike != text:
+        return _count(alike)
     return len(_encoding().encode(text, allowed_special="all"))
 
 

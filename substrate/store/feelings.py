@@ -11,7 +11,7 @@ from schemas.memory import ConsciousnessRelationship
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, is_told, link_columns, visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.emotions import normal_emotions
 from substrate.graphs.graph import GraphTarget
 from substrate.store.rows import link_with_ends
@@ -62,16 +62,14 @@ def _links_on_mind(link: str) -> str:
     )
 
 
-LINKS_ON_MIND_NOW: Final = Query("links_on_mind_now", _links_on_mind("LINK"))
-LINKS_ON_MIND_THEN: Final = Query("links_on_mind_then", _links_on_mind("LINK|PAST_LINK"))
+LINKS_ON_MIND: Final = QueryPair.of("links_on_mind", _links_on_mind("LINK"), _links_on_mind("LINK|PAST_LINK"))
 
 
 async def read_links_on_mind(
     target: GraphTarget, scope: Scope, ids: Sequence[str]
 ) -> list[ConsciousnessRelationship]:
     """The links of these memories, whatever is at their other ends. Raises StoreTimeout, Unavailable, Fault."""
-    query = LINKS_ON_MIND_THEN if target.past else LINKS_ON_MIND_NOW
-    found = await target.graph.read(query, **scope.bounds(), ids=list(ids))
+    found = await target.read(LINKS_ON_MIND, scope, ids=list(ids))
     return [link_with_ends(row, target.key, scope.known.end) for row in found]
 
 

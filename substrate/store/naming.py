@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import batched, chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import is_made
+from substrate.store.rows import FELT, is_made
 
 WORDS_AT_ONCE: Final = 150
 MOST_NAMES: Final = 500
@@ -29,9 +29,13 @@ NAMED_BY_WORDS: Final = Query(
     "named_by_words",
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS n "
     "WITH n WHERE n.expired_at = $open AND n.node_type IN $kinds "
-    f"WITH n ORDER BY n.id LIMIT {MOST_NAMES} RETURN n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset",
+    f"WITH n ORDER BY n.id LIMIT {MOST_NAMES} OPTIONAL MATCH (n)-[e:LINK]->(t) WHERE t.name_key IS NOT NULL "
+    f"AND coalesce(e.formation_trigger, '') <> '{MADE_OF_NAMES}' AND e.expired_at = $open "
+    "RETURN DISTINCT n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset, e.relation_type, "
+    "n.emotion_vector, n.resolution_state, n.energy",
 )
-"""The memories of some kinds whose name or alias holds one of the words."""
+"""The memories of some kinds whose name or alias holds one of the words, a row for each type of the links from one
+to what else has a name."""
 
 TEXTS_WITH: Final = Query(
     "texts_with",
@@ -53,29 +57,10 @@ MADE_LINKS: Final = Query(
 )
 """The links that were made of the words of a text: to what it names, and between that."""
 
-TYPES_AROUND: Final = Query(
-    "types_around_names",
-    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n MATCH (n)-[e:LINK]->(t) WHERE t.name_key IS NOT NULL "
-    f"AND coalesce(e.formation_trigger, '') <> '{MADE_OF_NAMES}' AND e.expired_at = $open "
-    "RETURN DISTINCT e.relation_type ORDER BY e.relation_type LIMIT 64",
-)
-"""The types of the links that lead from one name to another."""
-
-WRITER_OF: Final = Query(
-    "writer_of", "MATCH (n:ConsciousnessNode {id: $id}) RETURN n.node_type, n.source, n.speaker"
-)
-
-
-class TextWriter(NamedTuple):
-    """Whose words a memory has."""
-
-    node_type: str
-    source: str
-    speaker: str | None
-
 
 class NamedRecord(NamedTuple):
-    """A memory under its name, and the start of its carried record. `made`: of a name in some text."""
+    """A memory under its name, and the start of its carried record. `made`: of a name in some text. `types`: of
+    the links from it to what else has a name. `felt`: as `reader.read_felt` has it."""
 
     id: str
     name: str
@@ -83,6 +68,8 @@ class NamedRecord(NamedTuple):
     aliases: tuple[str, ...]
     valid_at: Instant
     made: bool
+    types: set[str]
+    felt: dict[str, Any]
 
 
 class NameUse(NamedTuple):
@@ -101,44 +88,23 @@ async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -
     for part in batched(words, WORDS_AT_ONCE):
         query = f"@entity_names:({'|'.join(part)})"
         rows = await graph.read(NAMED_BY_WORDS, words=query, kinds=list(kinds), open=END_OF_TIME)
-        for memory_id, name, node_type, aliases, valid_at, unset in rows:
+        for memory_id, name, node_type, aliases, valid_at, unset, link_type, *felt in rows:
             listed = tuple(orjson.loads(aliases)) if aliases else ()
-            found[memory_id] = NamedRecord(memory_id, name, node_type, listed, valid_at, is_made(unset))
+            told = dict(zip(FELT, felt, strict=True))
+            record = NamedRecord(memory_id, name, node_type, listed, valid_at, is_made(unset), set(), told)
+            found.setdefault(memory_id, record).types.update([link_type] if link_type else ())
     return list(found.values())
 
 
-class UncountedUses(NamedTuple):
-    """The memories, kinds of memories and speakers whose texts do not count; of the others, these sources do."""
+async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], **which: list[str]) -> list[NameUse]:
+    """Earlier texts that use the names, each given as a word in normal form and as it is written.
 
-    memory_ids: Sequence[str]
-    kinds: Sequence[str]
-    speakers: Sequence[str]
-    sources: Sequence[str]
-
-
-async def find_uses(graph: Graph, names: Sequence[tuple[str, str]], but: UncountedUses) -> list[NameUse]:
-    """Earlier texts that use the names, each given as a word in normal form and as it is written."""
-    values = {
-        "words": list(map(list, names)),
-        "but": list(but.memory_ids),
-        "kinds": list(but.kinds),
-        "roles": list(but.speakers),
-        "sources": list(but.sources),
-    }
-    return [NameUse(*row) for row in await graph.read(TEXTS_WITH, **values, open=END_OF_TIME)]
-
-
-async def read_writer(graph: Graph, memory_id: str) -> TextWriter | None:
-    """Whose words a memory has; None when there is no such memory. Raises as `Graph.read`."""
-    rows = await graph.read(WRITER_OF, id=memory_id)
-    return TextWriter(*rows[0]) if rows else None
+    `which`: `but` these memories, of none of these `kinds` and `roles`, and of these `sources`.
+    """
+    rows = await graph.read(TEXTS_WITH, words=list(map(list, names)), **which, open=END_OF_TIME)
+    return [NameUse(*row) for row in rows]
 
 
 async def read_made_links(graph: Graph, memory_id: str) -> tuple[str, ...]:
     """The ids of the links that were made of the words of a memory. Raises as `Graph.read`."""
     return tuple(chain.from_iterable(await graph.read(MADE_LINKS, id=memory_id, open=END_OF_TIME)))
-
-
-async def read_types(graph: Graph, ids: Sequence[str]) -> tuple[str, ...]:
-    """The types of the links from these to what else has a name. Raises as `Graph.read`."""
-    return tuple(chain.from_iterable(await graph.read(TYPES_AROUND, ids=list(ids), open=END_OF_TIME)))

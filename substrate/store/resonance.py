@@ -28,7 +28,7 @@ from substrate.cypher.fragments import (
     records_of,
     visible,
 )
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.graphs.graph import GraphTarget
 from substrate.language.text import name_key
 from substrate.store.rows import node as node_of_row
@@ -244,12 +244,10 @@ def _statement(*, now: bool, filtered: bool = False) -> str:
     )
 
 
-RESONATE_NOW: Final = Query("resonate_now", _statement(now=True))
-
-RESONATE_THEN: Final = Query("resonate_then", _statement(now=False))
-
-RESONATE_FITTING_NOW: Final = Query("resonate_fitting_now", _statement(now=True, filtered=True))
-RESONATE_FITTING_THEN: Final = Query("resonate_fitting_then", _statement(now=False, filtered=True))
+RESONATE: Final = QueryPair.of("resonate", _statement(now=True), _statement(now=False))
+RESONATE_FITTING: Final = QueryPair.of(
+    "resonate_fitting", _statement(now=True, filtered=True), _statement(now=False, filtered=True)
+)
 """For a signal with filters."""
 
 RESOLVE: Final = Query(

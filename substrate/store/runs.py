@@ -9,7 +9,7 @@ its receipt.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import batched
 from typing import Any, Final, NamedTuple
 
@@ -28,10 +28,38 @@ KEPT_WITHOUT_CHANGES: Final = 20
 """This many finished runs of a job that changed nothing are kept in a graph; those with changes all stay."""
 ROWS_AT_ONCE: Final = 500
 
-_COLUMNS: Final = (
-    "id", "job", "status", "begun_at", "ended_at", "next_at", "seen", "changed", "refused", "attempt", "errors",
-    "fence", "undone", "beyond_undo", "kept", "cursor", "pages",
-)  # fmt: skip
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as the graph has it. `cursor`: where its next page begins, None before the first and after the last.
+
+    `pages`: how many pages its journal has. `kept`: how many changes are no commands. Times are microseconds since
+    1970; `errors` are the last ones.
+    """
+
+    id: str
+    job: str
+    status: str
+    begun_at: Instant
+    ended_at: Instant | None = None
+    next_at: Instant | None = None
+    seen: int = 0
+    changed: int = 0
+    refused: int = 0
+    attempt: int = 1
+    errors: tuple[str, ...] = ()
+    fence: int = 0
+    undone: int = 0
+    beyond_undo: int = 0
+    kept: int = 0
+    cursor: str | None = None
+    pages: int = 0
+
+    def values(self) -> dict[str, Any]:
+        return {**asdict(self), "errors": orjson.dumps(self.errors).decode()}
+
+
+_COLUMNS: Final = tuple(field.name for field in fields(RunRecord))
 _FENCED: Final = (
     "MATCH (m:SubstrateMeta {key: 'stamp'}) WHERE coalesce(m.upkeep_fence, 0) <= $fence "
     "SET m.upkeep_fence = $fence WITH m "
@@ -85,36 +113,6 @@ FORGET_IN_RUNS: Final = Query(
 
 class LeaseLost(Conflict):
     """Another process has the lease of upkeep; nothing was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """A run as the graph has it. `cursor`: where its next page begins, None before the first and after the last.
-
-    `pages`: how many pages its journal has. `kept`: how many changes are no commands. Times are microseconds since
-    1970; `errors` are the last ones.
-    """
-
-    id: str
-    job: str
-    status: str
-    begun_at: Instant
-    ended_at: Instant | None = None
-    next_at: Instant | None = None
-    seen: int = 0
-    changed: int = 0
-    refused: int = 0
-    attempt: int = 1
-    errors: tuple[str, ...] = ()
-    fence: int = 0
-    undone: int = 0
-    beyond_undo: int = 0
-    kept: int = 0
-    cursor: str | None = None
-    pages: int = 0
-
-    def values(self) -> dict[str, Any]:
-        return {**asdict(self), "errors": orjson.dumps(self.errors).decode()}
 
 
 class Change(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from schemas.temporal import Scope
 from substrate.cypher.fragments import degree_now, records_of, visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import QueryPair
 from substrate.graphs.graph import GraphTarget
 from substrate.store.rows import shown_name
 
@@ -37,8 +37,7 @@ def _surroundings(link: str) -> str:
     )
 
 
-SURROUNDINGS_NOW: Final = Query("surroundings_now", _surroundings("LINK"))
-SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_LINK"))
+SURROUNDINGS: Final = QueryPair.of("surroundings", _surroundings("LINK"), _surroundings("LINK|PAST_LINK"))
 """Entities of the memories `$shown`, and the types of the links around the memories `$near`, most common first."""
 
 
@@ -55,8 +54,7 @@ async def read_surroundings(
     """Read the entities that the memories `shown` link to, and the types of the links at `shown` and `named`."""
     if not named and not shown:
         return Surroundings([], [])
-    query = SURROUNDINGS_THEN if target.past else SURROUNDINGS_NOW
-    rows = await target.graph.read(query, **scope.bounds(), shown=list(shown), near=[*named, *shown])
+    rows = await target.read(SURROUNDINGS, scope, shown=list(shown), near=[*named, *shown])
     names = [name for kind, _id, name in rows if kind == "node"]
     return Surroundings(names, [name for kind, _id, name in rows if kind == "type"])
 
@@ -73,12 +71,10 @@ def _beginnings(characters: int, *, now: bool) -> str:
     )
 
 
-NAMES_NOW: Final = Query("names_of_ends_now", _beginnings(BEGINNING, now=True))
-NAMES_THEN: Final = Query("names_of_ends_then", _beginnings(BEGINNING, now=False))
+NAMES: Final = QueryPair.of("names_of_ends", _beginnings(BEGINNING, now=True), _beginnings(BEGINNING, now=False))
 """The names of memories at the ends of links, as they were."""
 
-WORDS_NOW: Final = Query("words_of_memories_now", _beginnings(READ, now=True))
-WORDS_THEN: Final = Query("words_of_memories_then", _beginnings(READ, now=False))
+WORDS: Final = QueryPair.of("words_of_memories", _beginnings(READ, now=True), _beginnings(READ, now=False))
 """The first words of memories, as they were."""
 
 
@@ -86,13 +82,13 @@ async def read_names(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> d
     """The names of these memories as readers see them; one that is not visible in the scope has none."""
     if not ids:
         return {}
-    rows = await target.graph.read(NAMES_THEN if target.past else NAMES_NOW, **scope.bounds(), ids=list(ids))
+    rows = await target.read(NAMES, scope, ids=list(ids))
     return {memory_id: shown_name(memory_id, name, speaker, text) for memory_id, name, speaker, text in rows}
 
 
 async def read_spoken(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The speaker, or the name, and the first words of these memories; none of an invisible one."""
-    rows = await target.graph.read(WORDS_THEN if target.past else WORDS_NOW, **scope.bounds(), ids=list(ids))
+    rows = await target.read(WORDS, scope, ids=list(ids))
     return {memory_id: (speaker or name, text) for memory_id, name, speaker, text in rows}
 
 

@@ -19,7 +19,7 @@ from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, Source
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import changes_until
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT
+from substrate.cypher.fragments import CLOCK, NOTE_CHANGES, SHIFT, columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.likeness import elements
@@ -54,10 +54,6 @@ def _deep_text(name: str, column: str) -> str:
     return f"CASE WHEN {brackets} > {DEEPEST + 2} THEN {name}.{column} ELSE null END"
 
 
-def _columns(name: str, fields: tuple[str, ...]) -> str:
-    return ", ".join(f"{name}.{field}" for field in fields)
-
-
 _BEGINNINGS: Final = ", ".join(f"left(toStringOrNull(n.{field}), {TEXT_READ})" for field in LONG_FIELDS)
 
 MEMORY_PAGE: Final = Query(
@@ -67,7 +63,7 @@ MEMORY_PAGE: Final = Query(
     "RETURN id(n), n.energy >= 0.0 AND n.confidence >= 0.0, "
     "typeOf(t.embedding), indegree(n, 'LINK'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK'), "
     f"outdegree(n, 'HAD'), {_deep_text('n', 'extra')}, "
-    f"{_columns('n', MEMORY_FIELDS)}, {_BEGINNINGS} "
+    f"{columns_of('n', MEMORY_FIELDS)}, {_BEGINNINGS} "
     "ORDER BY id(n)",
 )
 """The next memories, with the type of their embedding and the numbers of their links and past versions."""
@@ -83,7 +79,7 @@ LINK_PAGE: Final = Query(
     f"{_OF_PAGE} MATCH (n)-[e:LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows "
     "RETURN n.id, id(n), n.expired_at, n.invalid_at, n.invalidation_reason, "
     f"m.id, id(m), m.expired_at, m.invalid_at, m.invalidation_reason, {_NUMERIC}, "
-    f"{', '.join(_deep_text('e', column) for column in rows.MAP_COLUMNS)}, {_columns('e', LINK_FIELDS)}",
+    f"{', '.join(_deep_text('e', column) for column in rows.MAP_COLUMNS)}, {columns_of('e', LINK_FIELDS)}",
 )
 """The open link records that begin at the memories of a range, with the times of both ends."""
 
@@ -97,7 +93,7 @@ PAST_LINK_PAGE: Final = Query(
 VERSION_PAGE: Final = Query(
     "version_page",
     f"{_OF_PAGE} MATCH (n)-[:HAD]->(p:PastVersion) WITH n, p SKIP $skip LIMIT $rows "
-    f"RETURN n.id, {_columns('n', RECORD_FIELDS)}, {_columns('p', RECORD_FIELDS)}",
+    f"RETURN n.id, {columns_of('n', RECORD_FIELDS)}, {columns_of('p', RECORD_FIELDS)}",
 )
 """The past versions of the memories of a range, each with the record that its identity carries."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,8 @@ from substrate.store.rows import RowOutcome, StoredReceipt
 NODES_PER_STATEMENT: Final = 50
 """A commit locks every graph, for about 0.6 ms per indexed vector (ENGINE, rule 11)."""
 LINKS_PER_STATEMENT: Final = 500
+TOGETHER: Final = 12
+"""So many memories and links are few: they are written in one statement, of which most of the cost is its own."""
 IN_COMPANY: Final = 4
 """While others read or write, a statement has this many times fewer rows, so that theirs need not wait long."""
 
@@ -77,10 +79,8 @@ _ANSWERED: Final = (
 )
 """Stores the receipt of a row that is new, or that repeats a stored record and has `r.again`."""
 
-_OUTCOME: Final = (
-    "RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
-    f"{columns_of('c', RECEIPT_COLUMNS)}"
-)
+_MET: Final = "r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
+_OUTCOME: Final = f"{_MET}{columns_of('c', RECEIPT_COLUMNS)}"
 _MOVED: Final = (
     ", was, coalesce(m.clock, 0), coalesce(m.shifts, 0), coalesce(m.created_at, 0), coalesce(m.generation, 0)"
 )
@@ -95,20 +95,19 @@ STORE_RECEIPTS: Final = Query(
 TELL: Final = Query("tell", "MATCH (c:Receipt {command_id: $command_id}) SET c.told = $told, c.told_of = $ids")
 """Keeps what the first answer said beside the record, and of which memories and links."""
 
-REMEMBER: Final = Query(
-    "remember",
+_REMEMBER: Final = (
     f"{_BEGIN} OPTIONAL MATCH (o:ConsciousnessNode {{id: r.id}}) "
     f"WITH m, at, was, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
     f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET {note_lately('was', 'at + $last')}, m.clock = at + $last "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
-    f"FOREACH {_ANSWERED} {_OUTCOME}{_MOVED}",
+    f"FOREACH {_ANSWERED} "
 )
+REMEMBER: Final = Query("remember", f"{_REMEMBER}RETURN {_OUTCOME}{_MOVED}")
 """Creates memories. A row whose id or command is stored already changes nothing."""
 
 _RELATE_ENDS: Final = (
-    f"{_BEGIN} "
     "OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id}) "
     "OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id}) "
     "WITH m, at, was, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
@@ -118,47 +117,56 @@ _RELATE_NEW: Final = (
     f"{_FOUND} FOREACH (_ IN new | "
     f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
     f"SET {note_lately('was', 'at + $last')}, m.clock = at + $last) "
-    f"FOREACH {_ANSWERED} {_OUTCOME}, has_source, has_target, gone{_MOVED}"
 )
-
-RELATE: Final = Query(
-    "relate",
+_RELATE: Final = (
     f"{_RELATE_ENDS} OPTIONAL MATCH (a)-[o:LINK {{id: r.id}}]->(b) "
     "WITH m, at, was, r, c, a, b, has_source, has_target, o, "
     "size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
-    f"WITH m, at, was, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+    f"WITH m, at, was, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}"
 )
+_RELATED: Final = f"FOREACH {_ANSWERED} RETURN {_OUTCOME}, has_source, has_target, gone{_MOVED}"
+
+RELATE: Final = Query("relate", f"{_BEGIN} {_RELATE}{_RELATED}")
 """Creates links between open memories; the id of each link follows from its ends and type."""
+
+_NO_RECEIPT: Final = ", ".join(["null"] * len(RECEIPT_COLUMNS))
+_AS_SENT: Final = "size(new) = 1 OR (fingerprint = r.fingerprint AND version = 1)"
+_READ_OUTCOME: Final = ", ".join(f"o[{place}]" for place in range(12 + len(RECEIPT_COLUMNS)))
+REMEMBER_LINKED: Final = Query(
+    "remember_linked",
+    f"{_REMEMBER}WITH m, at, was, collect([{_OUTCOME}, true, true, 0, {_AS_SENT}]) AS stored "
+    "UNWIND CASE WHEN all(o IN stored WHERE o[23]) THEN $links ELSE [null] END AS r "
+    f"WITH m, at, was, r, null AS c, stored {_RELATE.replace('was, r, c,', 'was, r, c, stored,')}"
+    f"WITH m, was, stored, collect([{_MET}{_NO_RECEIPT}, has_source, has_target, gone]) AS linked "
+    f"UNWIND stored + linked AS o RETURN {_READ_OUTCOME}{_MOVED}",
+)
+"""Creates memories, then `links` without receipts, if all of the memories are now as they were sent."""
 
 RELATE_NAMED: Final = Query(
     "relate_named",
-    f"{_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id "
+    f"{_BEGIN} {_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id "
     "WITH m, at, was, r, c, a, b, has_source, has_target, o "
     "CALL { WITH r OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->() WHERE q.id = r.id "
     "RETURN count(q) AS gone } "
-    f"WITH m, at, was, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+    f"WITH m, at, was, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}{_RELATED}",
 )
 """Creates links with ids that the sender gave. An id that another link has or had is not used again."""
 
 
 class RowBatch(NamedTuple):
     """Rows for one statement, each id once, and the moment `at` from which they are known. `whole`: the receipts
-    of the commands that have all rows as parts; None when each row has its own receipt."""
+    of the commands that have all rows as parts; None when each row has its own receipt. `links`: of few memories,
+    without receipts; they are written if all of these are as they were sent, and else left to the caller."""
 
     rows: Sequence[Mapping[str, Any]]
     at: Instant
     whole: Sequence[Mapping[str, Any]] | None = None
-
-    @property
-    def command_ids(self) -> list[str]:
-        """The ids of the receipts that the batch stores."""
-        if self.whole is not None:
-            return list(map(itemgetter("command_id"), self.whole))
-        return [row["receipt"] for row in self.rows if row["receipt"] is not None]
+    links: Sequence[Mapping[str, Any]] = ()
 
 
 async def remember(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
-    """Store new memories in statements of at most `NODES_PER_STATEMENT` rows. Returns one outcome a row, in order.
+    """Store new memories in statements of at most `NODES_PER_STATEMENT` rows. Returns one outcome a row, in order;
+    those of the links of the batch follow, if they were written with them.
 
     A row whose id or command is stored already changes nothing. Each statement is atomic; all together are not.
     Raises WriteUnconfirmed when the connection was lost and the outcome is unknown, StoreTimeout when not even one
@@ -190,66 +198,66 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
     again = False
     most = NODES_PER_STATEMENT if query is REMEMBER else LINKS_PER_STATEMENT
 
-    async def send(rows: Sequence[Mapping[str, Any]]) -> list[RowOutcome]:
+    async def send(rows: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]] = ()) -> list[RowOutcome]:
         nonlocal again
         rows = likeness.with_digests(rows) if query is REMEMBER else rows
         vectors = likeness.vectors_of(rows) if query is REMEMBER else ()
         # Times are counted from its first row: the clock of the graph may stand there already.
         first = rows[0]["nth"]
-        if query is REMEMBER:
-            changed = {WORDS, *(row["id"] for row in rows)}
-        else:
-            changed = {end for row in rows for end in (row["source_id"], row["target_id"])}
         counted = [{**row, "nth": row["nth"] - first} for row in rows]
-        part = batch._replace(rows=counted, at=batch.at + first)
+        part, every = batch._replace(rows=counted, at=batch.at + first), (*counted, *links)
+        related = links if query is REMEMBER else rows
+        changed = {end for row in related for end in (row["source_id"], row["target_id"])}
+        changed |= {WORDS, *(row["id"] for row in rows)} if query is REMEMBER else set()
         parameters = {
             "rows": list(map(without_nulls, part.rows)),
             "at": part.at,
             "lately": note_of(changed),
-            "last": max(row["nth"] for row in part.rows),
-            "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], part.at) for row in part.rows),
+            "links": list(map(without_nulls, links)),
+            "last": max(row["nth"] for row in every),
+            "changes_until": max(changes_until(row["valid_at"], row["invalid_at"], part.at) for row in every),
             "whole": list(map(dict, part.whole or ())),
             "open": END_OF_TIME,
             "command": query.name.removesuffix("_named"),
         }
-        once = ExactlyOnceWrite(graph, query, parameters, again=again, vectors=vectors)
+        receipts = list(filter(None, map(itemgetter("receipt"), rows)))
+        command_ids = receipts if part.whole is None else list(map(itemgetter("command_id"), part.whole))
+        statement = REMEMBER_LINKED if links else query
+        once = ExactlyOnceWrite(graph, statement, parameters, again=again, vectors=vectors)
         try:
             try:
-                reply = await once.send(part.command_ids, divisible=len(rows) > 1)
+                reply = await once.send(command_ids, divisible=len(every) > 1)
             except Conflict:
                 # Another writer stored one of the ids after this one looked; a second attempt finds it.
-                reply = await once.send(part.command_ids, divisible=len(rows) > 1)
+                reply = await once.send(command_ids, divisible=len(every) > 1)
             answered = [_outcome(row[:-_MOVED_COLUMNS]) for row in reply]
             by_id = {outcome.id: outcome for outcome in answered}
-            outcomes = [by_id[row["id"]] for row in part.rows]  # the engine may return them in another order
+            # The engine may return them in another order, and links that it did not write not at all.
+            outcomes = [by_id[row["id"]] for row in rows]
+            outcomes += [by_id[row["id"]] for row in links if row["id"] in by_id]
         finally:
             again = once.again
-        if not again:
-            _carry(graph, reply, changed)
-        else:
-            outcomes = [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
+        if not again and reply:
+            was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
+            after = GraphState(*state)
+            # A new memory has no links yet, but its words are counted; a new link is one of both its ends.
+            for kept in (graph.connection.kept, graph.connection.columns):
+                kept.carry(graph.name, after._replace(clock=was), after, changed)
+        elif again:
+            outcomes = [_first_sent(*pair, batch.at) for pair in zip(outcomes, every, strict=False)]
         old = {outcome.id for outcome in outcomes if not outcome.new}
         await withdraw(graph, [vector for vector in vectors if vector.owner in old])
         return outcomes
 
+    if batch.links:
+        with suppress(StoreTimeout), patient(0.0):
+            return await send(batch.rows, batch.links)
     size = graph.connection.batch_sizes.of(query.name, most)
     parts = await in_batches(batch.rows, send, size, graph.connection.writes.others_active)
     return [outcome for part in parts for outcome in part]
 
 
 _MOVED_COLUMNS: Final = 5
-
-
-def _carry(graph: Graph, reply: Sequence[Row], changed: Collection[str]) -> None:
-    """Keep what was read of the graph and that a statement did not change. A new memory has no links yet, but its
-    words are counted; a new link is one of both its ends."""
-    if not reply:
-        return
-    was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
-    after = GraphState(*state)
-    before = after._replace(clock=was)
-    graph.connection.kept.carry(graph.name, before, after, changed)
-    graph.connection.columns.carry(graph.name, before, after, changed)
 
 
 def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:
@@ -268,7 +276,7 @@ _RECEIPT_END: Final = _FOUND_COLUMNS + len(RECEIPT_COLUMNS)
 
 
 def _outcome(row: Row) -> RowOutcome:
-    """The outcome from the columns of `_OUTCOME`; a link has three more columns."""
+    """The outcome from the columns of `_OUTCOME`; a link, or what is written with links, has three more."""
     receipt = StoredReceipt.from_row(row[_FOUND_COLUMNS:_RECEIPT_END])
     outcome = RowOutcome(str(row[0]), row[1] == 1, *row[2:_FOUND_COLUMNS])._replace(receipt=receipt)
     if len(row) == _RECEIPT_END:

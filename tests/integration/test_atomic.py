@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.writing import atomic, simulation
 from orchestration.writing import version_chain as chain_rows
 from orchestration.writing.changes import WriteTimes
@@ -26,6 +25,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import GraphOf
 from substrate.store import reader, transactions
 from substrate.store.changesets import TransactionRows
 from substrate.store.transactions import COMMANDS_AT_MOST
@@ -41,9 +41,9 @@ def said(citizen: str, **fields: Any) -> Any:
 
 async def whole(deps: Deps, citizen: str) -> list[dict[str, Any]]:
     """All that the graph of a citizen holds, whoever it is, each record with its own trace."""
-    if not await deps.graphs.for_reading(Origin(Level.N1, citizen).graph):
+    if not await deps.graphs.for_reading(GraphOf(Level.N1, citizen).graph):
         return []
-    lines = list(await export([Origin(Level.N1, citizen)], deps, embeddings=True))[1:-1]
+    lines = list(await export([GraphOf(Level.N1, citizen)], deps, embeddings=True))[1:-1]
     told = [orjson.loads(line.replace(citizen.encode(), b"somebody")) for line in lines]
     told = [one for one in told if one["kind"] != "tag"]  # one that no memory has any more may stay
     records = [one for one in told if one["kind"] == "record" and "trace" in one]
@@ -55,7 +55,7 @@ async def whole(deps: Deps, citizen: str) -> list[dict[str, Any]]:
     held = [one["properties"] for one in told if one["kind"] == "record" or one.get("past")]
     ends = [one["invalid_at"] for one in held if one["expired_at"] == END_OF_TIME]
     assert told[0]["meta"].pop("pending_until", 0) >= max(ends, default=0)
-    await check_changes(deps.graph(Origin(Level.N1, citizen).graph), [one.get("properties", {}) for one in told])
+    await check_changes(deps.graph(GraphOf(Level.N1, citizen).graph), [one.get("properties", {}) for one in told])
     return told
 
 
@@ -232,7 +232,7 @@ async def test_one_refusal_leaves_everything_as_it_was_and_makes_no_graph(deps: 
         ("refused", "not-applied"), ("refused", "not-found"), ("refused", "not-applied"),
     ]  # fmt: skip
     assert "another command of the atomic list was refused" in receipts[0].faults[0]
-    graph = Origin(Level.N1, fresh_citizen).graph
+    graph = GraphOf(Level.N1, fresh_citizen).graph
     assert graph not in await deps.graphs.existing()
     [again] = await atomic.apply(commands[:1], deps, NOW)
     assert (again.status, again.duplicate) == ("stored", False)
@@ -274,7 +274,7 @@ async def test_a_list_for_two_graphs_or_too_long_is_refused(deps: Deps, fresh_ci
         await atomic.apply([remember(fresh_citizen, "a"), remember("another", "a")], deps, NOW)
     with pytest.raises(InvalidRequest, match=f"at most {COMMANDS_AT_MOST}"):
         await atomic.apply([remember(fresh_citizen)] * (COMMANDS_AT_MOST + 1), deps, NOW)
-    assert Origin(Level.N1, fresh_citizen).graph not in await deps.graphs.existing()
+    assert GraphOf(Level.N1, fresh_citizen).graph not in await deps.graphs.existing()
 
 
 @pytest.mark.parametrize("place", range(3))
@@ -283,7 +283,7 @@ async def test_the_statement_changes_nothing_when_the_state_changed_since_it_was
 ) -> None:
     """The compare-and-set itself: a transaction on what is no more."""
     await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"), relate(fresh_citizen, "a", "b"))
-    graph = deps.graph(Origin(Level.N1, fresh_citizen).graph)
+    graph = deps.graph(GraphOf(Level.N1, fresh_citizen).graph)
     commands = [
         said(fresh_citizen, command="correct", id="a", description="changed"),
         relate(fresh_citizen, "b", "a"),

@@ -25,7 +25,6 @@ from orchestration.mind.state import change_state
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
 from schemas.commands import ANY_COMMAND, Command, Correct, EraseCitizen, EraseMemory, Retract
 from schemas.errors import SubstrateError
@@ -40,7 +39,7 @@ from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs import filling
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.graphs.registry import LOADED_AFTER
 from substrate.store import column_reading, neighbours, state_reads
 from substrate.store.column_reading import PAGE, check_sample, find_stale, read_stale_note
@@ -205,7 +204,7 @@ class Life:
         columns = held_by(self.holding, self.citizen)
         if columns is None or name not in columns.ids:
             return []
-        return [columns.link(number, name)[0].id for number in columns.links(name)]
+        return [columns.link_version(place).id for place in columns.links(columns.slot(name))]
 
     async def command(self, writer: Deps) -> None:
         await apply([self.made() for _ in range(self.chance.choice((1, 1, 3)))], writer, self.now)
@@ -229,7 +228,7 @@ class Life:
             case 3:
                 await tell(self.citizen, Feedback(query_text="tide", used=("m1",)), writer, self.now)
             case _:
-                lines = list(await export([Origin(Level.N1, self.citizen)], writer, embeddings=True))
+                lines = list(await export([GraphOf(Level.N1, self.citizen)], writer, embeddings=True))
                 await erase(EraseCitizen(citizen_id=self.citizen), writer, self.now, writer.directory)
                 await import_lines(
                     lambda: iter(lines), writer, self.now, citizen_id=self.citizen, progress=lambda *_: None
@@ -436,7 +435,7 @@ async def test_what_the_last_writes_changed_is_not_exported_and_ends_with_an_era
     assert "far-1" not in str(await graph.read(LATELY))  # many at once: it does not say what
     await apply([relate(fresh_citizen, "boat", "far-1")], holding, LATE)
     assert "far-1" in str(await graph.read(LATELY))
-    lines = [str(line) for line in await export([Origin(Level.N1, fresh_citizen)], holding, embeddings=True)]
+    lines = [str(line) for line in await export([GraphOf(Level.N1, fresh_citizen)], holding, embeddings=True)]
     assert "lately" not in "".join(lines)
     gone = EraseMemory(citizen_id=fresh_citizen, level=Level.N1, id="far-1")
     await erase(gone, holding, LATE, holding.directory)

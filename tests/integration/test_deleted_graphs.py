@@ -9,11 +9,11 @@ import pytest
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.engine import append_log
+from substrate.graphs.names import GraphOf
 from tests.integration.store import NOW, carried, remember, stored
 
 
@@ -45,7 +45,7 @@ async def test_after_an_import_that_was_refused(tmp_path: Path) -> None:
     async with open_runtime(settings(tmp_path)) as runtime:
         await kept(runtime)
         await stored(runtime.deps, *(remember("other", f"m{number}") for number in range(3)))
-        lines = list(await export([Origin(Level.N1, "other")], runtime.deps, embeddings=False))
+        lines = list(await export([GraphOf(Level.N1, "other")], runtime.deps, embeddings=False))
         await append_log.delete_graph(runtime.deps.connection, "citizen_other")
         runtime.deps.graphs.forget()
 

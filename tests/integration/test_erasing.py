@@ -25,7 +25,6 @@ from orchestration.mind.state import change_state, read_state
 from orchestration.mind.stream_notes import store_notes
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Supersede
 from schemas.errors import Conflict, NotFound
@@ -40,6 +39,7 @@ from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
 from substrate.graphs.indexes import PROBE_PREFIX, wait_for_pending_work
+from substrate.graphs.names import GraphOf
 from substrate.store import erasure
 from substrate.store.erasure import ErasureMark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
@@ -74,7 +74,7 @@ def on_disk(own: Runtime, needles: tuple[bytes, ...]) -> set[bytes]:
 
 async def vectors_of(deps: Deps, citizen: str, memory_id: str) -> tuple[bytes, ...]:
     """The beginnings of the embeddings of a memory and its past, as the engine's files hold them."""
-    lines = [orjson.loads(line) for line in await export([Origin(Level.N1, citizen)], deps, embeddings=True)]
+    lines = [orjson.loads(line) for line in await export([GraphOf(Level.N1, citizen)], deps, embeddings=True)]
     ours = [
         line for line in lines if line.get("of") == memory_id or line.get("properties", {}).get("id") == memory_id
     ]
@@ -137,7 +137,7 @@ async def test_erasing_a_memory_removes_all_that_belongs_to_it_and_nothing_else(
     assert await history(own.deps, fresh_citizen, "secret-id") == []
     assert [record.tags for record in await history(own.deps, fresh_citizen, "plain")] == [("shared",)]
     lines = [
-        orjson.loads(line) for line in await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
+        orjson.loads(line) for line in await export([GraphOf(Level.N1, fresh_citizen)], own.deps, embeddings=False)
     ]
     assert [line["properties"]["name"] for line in lines if line["kind"] == "tag"] == ["#shared"]
 
@@ -163,7 +163,7 @@ async def test_a_tag_that_a_past_record_still_bears_stays_and_leads_back_to_it(
     assert {bridge.name for bridge in after.tags} == {"#t", "#only b", "@stable"}
     assert report.removed.tags == 1, "the tag that nobody else had"
     lines = [
-        orjson.loads(line) for line in await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
+        orjson.loads(line) for line in await export([GraphOf(Level.N1, fresh_citizen)], own.deps, embeddings=False)
     ]
     kept = sorted(line["properties"]["name"] for line in lines if line["kind"] == "tag")
     assert kept == ["#only b", "#t", "@stable"]
@@ -314,7 +314,7 @@ async def test_a_citizen_erased_by_another_process_begins_anew(own: Runtime, fre
         assert (await erased(other, EraseCitizen(citizen_id=fresh_citizen))).removed.memories == 1
     await stored(own.deps, remember(fresh_citizen, "m", description="a new life"))
     assert await own.deps.graphs.unready(f"citizen_{fresh_citizen}") == []
-    lines = await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
+    lines = await export([GraphOf(Level.N1, fresh_citizen)], own.deps, embeddings=False)
     assert orjson.loads(list(lines)[1])["schema_version"] == SCHEMA_VERSION
 
 

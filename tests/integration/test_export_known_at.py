@@ -10,11 +10,11 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from schemas.commands import Command, Correct, CorrectLink, Retract, Supersede, Undo, Unrelate
 from schemas.memory import Level
 from schemas.mind.state import StateChange
 from schemas.temporal import Instant
+from substrate.graphs.names import GraphOf
 from tests.integration.store import NOW, history, moment, relate, remember, send
 from tests.integration.test_transfer import cleared, exported, imported
 
@@ -22,7 +22,7 @@ STAGES = 6
 
 
 async def known(deps: Deps, citizen: str, at: Instant, *, embeddings: bool = False) -> list[bytes]:
-    return list(await export([Origin(Level.N1, citizen)], deps, embeddings=embeddings, known_at=at))
+    return list(await export([GraphOf(Level.N1, citizen)], deps, embeddings=embeddings, known_at=at))
 
 
 def after(stage: int) -> Instant:

@@ -14,7 +14,6 @@ from orchestration.features.replay.flow import replay
 from orchestration.mind.stream_notes import store_notes
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseMemory, Supersede
 from schemas.errors import Conflict, InvalidRequest
@@ -25,7 +24,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_datetime
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.store import stream_notes
 from substrate.store.stream_notes import InferredMoment, StoredNote
 from tests.integration.store import ask, day, moment, remember, stored
@@ -201,6 +200,6 @@ async def test_moments_go_along_with_an_export_and_not_with_one_of_what_was_know
     assert await listed(deps, mover) == [(HOME, NEXT)]
     for known_at, due in ((None, [(HOME, NEXT)]), (ASKED, [(HOME, NEXT)]), (ASKED - 1, [])):
         copy = f"{mover}.{known_at}"
-        lines = list(await export([Origin(Level.N1, mover)], deps, embeddings=False, known_at=known_at))
+        lines = list(await export([GraphOf(Level.N1, mover)], deps, embeddings=False, known_at=known_at))
         await import_lines(lines.copy, deps, LATER, citizen_id=copy, progress=lambda *_: None)
         assert await listed(deps, copy) == due

@@ -24,7 +24,6 @@ from orchestration.mind.state import change_state, state_history
 from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase_naming_copies as erase
 from schemas.commands import EraseCitizen, EraseCollective, EraseMemory, ErasureReport, Writer
 from schemas.memory import GraphKey, Level, graph_key
@@ -32,7 +31,7 @@ from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.cypher.query import Query
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from tests.integration.store import ASKED, NOW, ask, remember, stored
 
 SECRETS = (b"plan with the green door", b"never open the green door", b"too early for a green door")
@@ -55,8 +54,8 @@ class Lived(NamedTuple):
         return graph_key(Level.N2, self.collective)
 
     @property
-    def graphs(self) -> list[Origin]:
-        return [Origin(Level.N1, self.citizen), Origin(self.key, None)]
+    def graphs(self) -> list[GraphOf]:
+        return [GraphOf(Level.N1, self.citizen), GraphOf(self.key, None)]
 
 
 def at(directory: Path) -> Settings:

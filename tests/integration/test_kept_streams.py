@@ -29,7 +29,6 @@ from orchestration.mind.stream_notes import read_stream_notes
 from orchestration.retrieval import retrieve
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.repair import run_repair
 from orchestration.writing.erasure import erase
 from schemas.commands import ANY_COMMAND, EraseCitizen, EraseMemory
@@ -43,7 +42,7 @@ from schemas.upkeep.findings import RetractLink
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.graphs.registry import Graphs
 from substrate.store import state_reads
 from tests.integration.store import NOW, links, relate, remember, stored
@@ -496,7 +495,7 @@ async def test_undo_quarantine_and_feedback_change_the_answer_and_back(
 async def test_a_citizen_that_was_removed_and_imported_again_is_asked_anew(
     kept: Deps, other: Deps, plain: Deps, boat: str
 ) -> None:
-    lines = list(await export([Origin(Level.N1, boat)], kept, embeddings=True))
+    lines = list(await export([GraphOf(Level.N1, boat)], kept, embeddings=True))
     for _ in range(2):
         first, _ = await both(other, plain, boat)
     await erase(EraseCitizen(citizen_id=boat), kept, NOW + DAY, kept.directory)
@@ -521,7 +520,7 @@ async def test_an_imported_graph_says_until_when_it_changes_by_itself(
         await stored(plain, remember(boat, "later", description="A blue boat in the harbour", **later))
     if what == "link":
         await stored(plain, relate(boat, NAMES[0], NAMES[-1], **later))
-    lines = list(await export([Origin(Level.N1, boat)], plain, embeddings=True))
+    lines = list(await export([GraphOf(Level.N1, boat)], plain, embeddings=True))
     await import_lines(lambda: iter(lines), plain, NOW, citizen_id=f"{boat}-again", progress=lambda *_: None)
     sent = note_queries(other)
     assert [(await both(other, plain, f"{boat}-again"))[0].was_kept for _ in range(2)] == [False, True]

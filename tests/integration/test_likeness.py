@@ -14,7 +14,6 @@ from orchestration.graph_queries import six_queries
 from orchestration.resonance.ask import resonate
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract, Supersede, Undo
@@ -24,7 +23,7 @@ from schemas.wave_signal import Resonate
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.graphs import filling
 from substrate.graphs.graph import Graph, Query, Search
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.graphs.registry import Adapter, Graphs, read_stamp
 from substrate.likeness import port
 from substrate.likeness.elements import WHOLE, Role, Vector, join_name, pack, set_name, set_names, split_name
@@ -268,7 +267,7 @@ async def test_a_set_has_the_vectors_of_all_records_whatever_is_done_to_them(
     assert await vectors_in(deps, fresh_citizen) == await vectors_of_records(deps, fresh_citizen)
     answers = [await nearest(deps, fresh_citizen, text, **when) for text in TEXTS for when in ({}, THEN)]
 
-    lines = list(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=True))
+    lines = list(await export([GraphOf(Level.N1, fresh_citizen)], deps, embeddings=True))
     other = f"{fresh_citizen}.again"
     await import_lines(lambda: iter(lines), deps, day(20), citizen_id=other, progress=lambda *_: None)
     assert await vectors_in(deps, other) == await vectors_of_records(deps, other)

@@ -13,7 +13,6 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from orchestration.writing.erasure import erase
@@ -26,7 +25,7 @@ from schemas.temporal import TemporalMode
 from schemas.upkeep.findings import Finding, SweepRequest
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from tests.integration.store import NOW, ask, day, moment, remember, stored
 
 HELD = Query(
@@ -125,7 +124,7 @@ async def test_a_changed_text_is_found_now_and_the_former_one_in_the_past(deps: 
 async def test_an_import_has_the_passages(deps: Deps, fresh_citizen: str) -> None:
     await stored(deps, remember(fresh_citizen, "doc", description=prose(10, CODE)))
     await stored(deps, Supersede(citizen_id=fresh_citizen, id="doc", description=prose(11)), now=NOW + 10)
-    lines = list(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=False))
+    lines = list(await export([GraphOf(Level.N1, fresh_citizen)], deps, embeddings=False))
     other = f"{fresh_citizen}x"
     await import_lines(lambda: lines, deps, NOW, citizen_id=other, progress=lambda done, total: None)
     assert await held(deps, other) == await held(deps, fresh_citizen)

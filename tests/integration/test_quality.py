@@ -9,7 +9,6 @@ import pytest
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.findings import summarise
 from orchestration.upkeep.job import Job, JobContext, Page
 from orchestration.upkeep.sweep import SweepJob, read_quality, sweep, sweep_and_keep
@@ -19,6 +18,7 @@ from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import to_datetime
 from schemas.upkeep.findings import QualitySeries, SweepReport, SweepRequest
+from substrate.graphs.names import GraphOf
 from tests.integration.store import NOW, relate, remember
 from tests.integration.store import stored as store
 
@@ -66,7 +66,7 @@ async def grown(deps: Deps, citizen: str) -> None:
 
 async def exported(deps: Deps, citizen: str) -> list[str]:
     """The lines of an export without its first and last, which have the moment of the export."""
-    lines = b"".join(await export([Origin(Level.N1, citizen)], deps, embeddings=False)).decode().splitlines()
+    lines = b"".join(await export([GraphOf(Level.N1, citizen)], deps, embeddings=False)).decode().splitlines()
     return lines[1:-1]
 
 

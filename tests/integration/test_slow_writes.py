@@ -15,7 +15,6 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.pipeline import ingest
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
 from substrate.connection import pool
@@ -23,7 +22,7 @@ from substrate.connection.errors import LOAD_PATIENCE_S, ConnectionLost, patient
 from substrate.connection.lines import Command
 from substrate.connection.pool import BatchSizes, Row
 from substrate.cypher.query import Query
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.store import reader
 from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import NOW, relate, remember, send, stored
@@ -232,7 +231,7 @@ async def test_an_import_survives_what_its_batches_do_not(
     deps: Deps, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ingest(chat(citizen, 20), deps, NOW)
-    lines = list(await export([Origin(Level.N1, citizen)], deps, embeddings=True))
+    lines = list(await export([GraphOf(Level.N1, citizen)], deps, embeddings=True))
     with monkeypatch.context() as patch:
         engine = busy(deps, patch, 3)
         await import_lines(lambda: iter(lines), deps, NOW, citizen_id=f"{citizen}2", progress=lambda *_: None)

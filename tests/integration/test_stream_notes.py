@@ -43,7 +43,8 @@ async def test_waking_is_noted_too_and_the_last_stream_is_the_latest(deps: Deps,
     state = StateBasedRetrieval(citizen_id=fresh_citizen, query_levels=(Level.N1,), current_goal="sail")
     woken = await retrieve_consciousness_context_from_state(state, deps, ASKED + 5)
     last = await read_last_stream(fresh_citizen, deps)
-    assert last == (woken.stream_id, ASKED + 5, "sail", (Level.N1,))
+    assert last is not None
+    assert (last.stream_id, last.at, last.goal, last.levels) == (woken.stream_id, ASKED + 5, "sail", (Level.N1,))
 
 
 async def test_no_graph_is_made_for_notes_and_old_ones_stay_out(deps: Deps, fresh_citizen: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.features.offers.feature import find_open
-from orchestration.features.offers.rules import Whose
 from orchestration.features.sharing import queries as sharing
 from orchestration.ingestion.hearing import NewMessages, hear_messages
 from orchestration.ingestion.storing import Job
@@ -19,7 +18,7 @@ from orchestration.upkeep.sweep import SweepJob
 from orchestration.writing import erasure, thread_closing
 from schemas.commands import ANY_COMMAND, EraseEpisode, EraseMemory
 from schemas.memory import Level, MemoryRecord, ResolutionState, Source
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.store import erasure as store
 from substrate.store import reader, rows
 from tests.integration.store import day, links, moment, relate, remember, stored
@@ -127,7 +126,7 @@ async def test_what_waits_for_a_thread_that_was_told_as_solved_is_offered_to_go_
     await tell(deps, fresh_citizen, "trip", "The trip to the coast.", 2, resolution_state="blocked")
     waits = relate(fresh_citizen, "trip", "open", relation_type="BLOCKED_BY", valid_at=moment(2))
     await stored(deps, waits, now=day(2))
-    whose = Whose(Level.N1, fresh_citizen)
+    whose = GraphOf(Level.N1, fresh_citizen)
     assert await find_open(whose, deps, day(3)) == []
     await tell(deps, fresh_citizen, "solved", SOLVED, 20)
     [found] = await find_open(whose, deps, day(21))

@@ -18,7 +18,7 @@ from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import ImportReport, import_lines
-from orchestration.transfer.line_format import Origin, encode
+from orchestration.transfer.line_format import encode
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.memory import Level
@@ -28,6 +28,7 @@ from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import GraphOf
 from substrate.store import archive
 from substrate.store.kept import Kept
 from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored
@@ -42,7 +43,7 @@ CLOSE_LINK = Query(
 
 
 async def exported(deps: Deps, citizen: str, *, embeddings: bool = False) -> list[bytes]:
-    return list(await export([Origin(Level.N1, citizen)], deps, embeddings=embeddings))
+    return list(await export([GraphOf(Level.N1, citizen)], deps, embeddings=embeddings))
 
 
 async def imported(deps: Deps, lines: Sequence[bytes], citizen: str | None = None) -> ImportReport:
@@ -50,7 +51,7 @@ async def imported(deps: Deps, lines: Sequence[bytes], citizen: str | None = Non
 
 
 async def cleared(deps: Deps, citizen: str) -> None:
-    graph = Origin(Level.N1, citizen).graph
+    graph = GraphOf(Level.N1, citizen).graph
     await deps.connection.command("GRAPH.DELETE", graph)
     deps.graphs.forget(graph)
 
@@ -61,7 +62,7 @@ async def lived(deps: Deps, citizen: str) -> None:
     await stored(deps, *(remember(citizen, f"m{n}", description=f"thing {n}", **felt) for n in range(12)))
     await stored(deps, *(relate(citizen, f"m{n}", f"m{n + 1}", extra={"n": n}) for n in range(11)))
     await stored(deps, relate(citizen, "m0", "m1", id="a link of its own", relation_type="BLOCKS"))
-    await deps.connection.write(Origin(Level.N1, citizen).graph, CLOSE_LINK, parameters({"at": NOW + 100}))
+    await deps.connection.write(GraphOf(Level.N1, citizen).graph, CLOSE_LINK, parameters({"at": NOW + 100}))
     change: dict[str, Any] = {"citizen_id": citizen, "id": "m3"}
     await stored(deps, Supersede(**change, description="new", tags=("z",)), now=NOW + 105)
     await stored(deps, Supersede(**change, description="to come", effective_at=moment(200)), now=NOW + 106)
@@ -330,7 +331,7 @@ async def test_a_value_that_an_older_store_nested_too_deeply_is_imported_as_text
 ) -> None:
     await stored(deps, remember(fresh_citizen, "deep", extra={"a": 1}))
     text_of_it = '{"a":' * 200 + "1" + "}" * 200
-    graph = Origin(Level.N1, fresh_citizen).graph
+    graph = GraphOf(Level.N1, fresh_citizen).graph
     await deps.connection.write(graph, SPOIL, parameters({"id": "deep", "text": text_of_it}))
     lines = await exported(deps, fresh_citizen)
     await cleared(deps, fresh_citizen)
@@ -342,7 +343,7 @@ async def test_a_value_that_an_older_store_nested_too_deeply_is_imported_as_text
 @pytest.mark.parametrize("kept", ["no JSON", '{"a": "' + "x" * 300_000 + '"}'], ids=["no JSON", "too large"])
 async def test_a_map_that_no_door_would_take_is_not_imported(deps: Deps, fresh_citizen: str, kept: str) -> None:
     await stored(deps, remember(fresh_citizen, "m", extra={"a": 1}))
-    graph = Origin(Level.N1, fresh_citizen).graph
+    graph = GraphOf(Level.N1, fresh_citizen).graph
     await deps.connection.write(graph, SPOIL, parameters({"id": "m", "text": kept}))
     lines = await exported(deps, fresh_citizen)
     await cleared(deps, fresh_citizen)

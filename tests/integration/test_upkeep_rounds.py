@@ -12,11 +12,12 @@ from orchestration.upkeep import rounds as rounds_module
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.ordered_runs import Order, run_now, set_own, take_back
 from orchestration.upkeep.rounds import Pace, Rounds, RoundSettings, make_holder
-from orchestration.upkeep.runner import JobPlace, Watch
+from orchestration.upkeep.runner import Watch
 from schemas.commands import Command
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.upkeep.runs import OwnUpkeep, RunRequest
+from substrate.graphs.names import GraphOf
 from substrate.store import lease, runs
 from substrate.store.lease import LEASE, Holder
 from tests.integration.store import remember, stored
@@ -72,7 +73,7 @@ async def test_a_citizen_with_requests_is_left_alone_whichever_service_got_them(
 ) -> None:
     busy, idle = f"{fresh_citizen}.busy", f"{fresh_citizen}.idle"
     await stored(deps, remember(busy, "a"), remember(idle, "a"))
-    await lease.note_requests(deps.connection, [JobPlace(Level.N1, busy).graph])
+    await lease.note_requests(deps.connection, [GraphOf(Level.N1, busy).graph])
     job = CountingJob(1)
     assert await rounds(deps, job).round() == 1
     assert job.made == [f"{idle} 0"]
@@ -128,7 +129,7 @@ async def test_a_caller_gets_the_lease_from_a_background_run_after_its_page(
     [done] = await run_now(RunRequest(citizen_id=fresh_citizen), deps, order(other))
     assert done.status == "done"
     assert await background == 1
-    kept = await runs.read_runs(deps.graph(JobPlace(Level.N1, fresh_citizen).graph))
+    kept = await runs.read_runs(deps.graph(GraphOf(Level.N1, fresh_citizen).graph))
     assert {run.job: run.status for run in kept} == {"tags": "running", "sweep": "done"}
 
 
@@ -148,7 +149,7 @@ async def test_a_run_is_taken_back_by_whoever_holds_the_lease_then(deps: Deps, f
     await stored(deps, remember(fresh_citizen, "a"))
     job = CountingJob(2)
     [done] = await run_now(RunRequest(citizen_id=fresh_citizen), deps, order(job))
-    undone = await take_back(JobPlace(Level.N1, fresh_citizen), done.id, deps, order(job))
+    undone = await take_back(GraphOf(Level.N1, fresh_citizen), done.id, deps, order(job))
     assert (undone.status, undone.undone, undone.fence) == ("undone", 2, done.fence + 1)
     [again] = await run_now(RunRequest(citizen_id=fresh_citizen), deps, order(job))
     assert (again.status, again.id != done.id) == ("done", True)

@@ -7,11 +7,11 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.upkeep.job import JobContext, Page
 from orchestration.upkeep.ordered_runs import undo_run
-from orchestration.upkeep.runner import JobPlace, Watch, run_job, show_job
+from orchestration.upkeep.runner import Watch, run_job, show_job
 from schemas.commands import Command, Correct, Remember, Resolve, Retract, Supersede
 from schemas.memory import Level, Source
 from substrate.cypher.query import Query
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.store import runs
 from substrate.store.runs import LeaseLost, RunRecord
 from tests.integration.store import NOW, moment, relate, remember, stored
@@ -37,25 +37,25 @@ async def present(deps: Deps, citizen: str) -> list[tuple[str, str, str | None]]
     return [tuple(row) for row in await graph.read(Query("present", text), open=2**51)]
 
 
-async def three_memories(deps: Deps, citizen: str) -> JobPlace:
+async def three_memories(deps: Deps, citizen: str) -> GraphOf:
     await stored(
         deps, *(remember(citizen, name, description=f"about {name}", valid_at=moment(9)) for name in "abc")
     )
     await stored(deps, relate(citizen, "a", "b", id="a-b", valid_at=moment(9)))
-    return JobPlace(Level.N1, citizen)
+    return GraphOf(Level.N1, citizen)
 
 
 def made(citizen: str, name: str) -> Remember:
     return remember(citizen, name, description=f"made {name}", valid_at=moment(3), invalid_at=moment(8))
 
 
-async def run(deps: Deps, job: PagedJob, place: JobPlace, fence: int = 1, **watch: object) -> RunRecord:
+async def run(deps: Deps, job: PagedJob, place: GraphOf, fence: int = 1, **watch: object) -> RunRecord:
     record = await run_job(job, place, deps, Watch(fence, **watch))  # type: ignore[arg-type]
     assert record is not None
     return record
 
 
-async def take_back(deps: Deps, job: PagedJob, place: JobPlace, record: RunRecord, fence: int = 1) -> RunRecord:
+async def take_back(deps: Deps, job: PagedJob, place: GraphOf, record: RunRecord, fence: int = 1) -> RunRecord:
     context = JobContext(deps, *place, run_id=record.id, now=NOW)
     return await undo_run(job, record, context, Watch(fence))
 

@@ -22,12 +22,12 @@ from orchestration.features.identity.feature import read_identity
 from orchestration.features.identity.learning import learning_page
 from orchestration.features.identity.values import IdentityEntity, LearningPage, WhoIs
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import rebuild_receipt
 from schemas.memory import Level
 from schemas.paging import MOST
 from schemas.stream import TemporalDissonance
 from schemas.temporal import to_datetime
+from substrate.graphs.names import GraphOf
 from substrate.store import reader, rows
 from tests.oracle.asking import Asking
 from tests.oracle.held import Window, ever, present
@@ -132,7 +132,7 @@ class Ways(Asking):
     async def export(self, question: Question) -> None:
         """Every record of everything, as known now or at a moment."""
         known_at = self.known(question)
-        origin = Origin(Level.N1, self.citizen)
+        origin = GraphOf(Level.N1, self.citizen)
         lines = await export([origin], self.runtime.deps, embeddings=False, known_at=known_at)
         said = [orjson.loads(line) for line in lines]
         found = [exported(line) for line in said if line["kind"] in ("memory", "record", "link")]

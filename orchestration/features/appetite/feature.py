@@ -106,8 +106,7 @@ async def read_appetite(citizen_id: CitizenId, request: AppetiteRequest, deps: D
         notes = (*notes, "what may wake the citizen was not read in time")
     asked: LastAsked | None = None
     if last is not None:
-        known = {"stream_id": last.stream_id, "goal": last.goal, "levels": tuple(last.levels)}
-        asked = LastAsked(at=to_datetime(last.at), **known)
+        asked = LastAsked(stream_id=last.stream_id, at=to_datetime(last.at), goal=last.goal, levels=last.levels)
     facts = readings.Facts(
         citizen_id=citizen_id,
         now=now,

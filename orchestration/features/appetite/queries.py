@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from schemas.memory import GENERALISATION, GraphKey, HalfLives, Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.cypher.fragments import is_told, visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.rows import shown_name
@@ -93,10 +93,10 @@ def _own(*labels: str) -> str:
     return _either(*map(_open, labels), *_due(*labels), _WAITING)
 
 
-OWN_NOW: Final = Query("appetite_own_now", _own("ConsciousnessNode"))
-OWN_THEN: Final = Query("appetite_own_then", _own("ConsciousnessNode", "PastVersion"))
-DUE_NOW: Final = Query("appetite_due_now", _either(*_due("ConsciousnessNode")))
-DUE_THEN: Final = Query("appetite_due_then", _either(*_due("ConsciousnessNode", "PastVersion")))
+OWN: Final = QueryPair.of("appetite_own", _own("ConsciousnessNode"), _own("ConsciousnessNode", "PastVersion"))
+DUE: Final = QueryPair.of(
+    "appetite_due", _either(*_due("ConsciousnessNode")), _either(*_due("ConsciousnessNode", "PastVersion"))
+)
 """What may come due alone: ordering all open work by what is left of it costs most in a large graph."""
 
 FRESH: Final = Query(
@@ -142,8 +142,9 @@ async def read_own(
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    found = await target.graph.read(
-        OWN_THEN if target.past else OWN_NOW,
+    found = await target.read(
+        OWN,
+        scope,
         **_due_values(scope, others),
         open=list(OPEN_STATES),
         blocked=getattr(half_lives, ResolutionState.BLOCKED.value),
@@ -154,8 +155,7 @@ async def read_own(
 
 async def read_due(target: GraphTarget, scope: Scope, *, others: Sequence[str]) -> list[Stirring]:
     """What may come due in the citizen's own graph: rules, plans and late words; raises as `read_own`."""
-    query = DUE_THEN if target.past else DUE_NOW
-    found = await target.graph.read(query, **_due_values(scope, others))
+    found = await target.read(DUE, scope, **_due_values(scope, others))
     return [_stirring(Level.N1, row) for row in found]
 
 
@@ -167,7 +167,7 @@ def is_late(memory: Stirring, moment: Instant) -> bool:
 def _due_values(scope: Scope, others: Sequence[str]) -> dict[str, Any]:
     moment = scope.valid.start
     times = {"moment": moment, "ahead": moment + AHEAD, "said_after": moment - SAID_WITHIN, "until": END_OF_TIME}
-    return {**scope.bounds(), **times, "others": list(others)}
+    return {**times, "others": list(others)}
 
 
 async def read_fresh(target: GraphTarget, scope: Scope, since: Instant, citizen_id: str) -> Fresh:

@@ -122,7 +122,7 @@ async def _search_words(question: _Question) -> list[QueryResult]:
     for level, words in question.searched.items():
         if words:
             target = question.view.targets[level]
-            query = store.ANCHORS_THEN if target.past else store.ANCHORS_NOW
+            query = target.choose(store.ANCHORS)
             values = {**question.values(), "words": "|".join(words), "pool": POOL}
             requests.append(_request("anchors", target, query, values))
     results = await run_all(requests)
@@ -202,7 +202,7 @@ async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
         hit_ids = [hit.memory.node_id for hit in harvested.anchors if hit.memory.graph_key == graph]
         if hit_ids:
             tags = _followed(graph, harvested)
-            query = store.WALK_THEN if target.past else store.WALK_NOW
+            query = target.choose(store.WALK)
             pool = FILTERED_POOL if target.past and not question.values()["unfiltered"] else POOL
             own = store.walk_values(hit_ids, tags, starts=scoring.WALK_STARTS, pool=pool)
             requests.append(_request("walk", target, query, {**question.values(), **own}))

@@ -9,7 +9,7 @@ import orjson
 
 from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.connection.kept import Record, RecordName
+from substrate.connection.kept import Record
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     HUB,
@@ -21,7 +21,7 @@ from substrate.cypher.fragments import (
     uncrowded_then,
     visible,
 )
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
 from substrate.store.found_records import read_whole_memories
@@ -49,12 +49,9 @@ def _holding(label: str) -> str:
 
 _ANCHOR_ROW: Final = f"RETURN mean, m.terms, {thin_columns('m')}"
 
-ANCHORS_NOW: Final = Query(
-    "anchors_now", f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} }} {_ANCHOR_ROW}"
-)
-
-ANCHORS_THEN: Final = Query(
-    "anchors_then",
+ANCHORS: Final = QueryPair.of(
+    "anchors",
+    f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} }} {_ANCHOR_ROW}",
     f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} UNION ALL WITH mean {_holding('PastVersion')} }} "
     f"{_ANCHOR_ROW}",
 )
@@ -121,8 +118,7 @@ def _walk(*, now: bool) -> str:
     )
 
 
-WALK_NOW: Final = Query("walk_now", _walk(now=True))
-WALK_THEN: Final = Query("walk_then", _walk(now=False))
+WALK: Final = QueryPair.of("walk", _walk(now=True), _walk(now=False))
 """For other moments: follows the given tags that a memory has now, and those that its records had then."""
 
 
@@ -136,9 +132,9 @@ async def read_rows(query: Query, target: GraphTarget, values: Mapping[str, Any]
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     found = await target.graph.read(query, **values)
-    names = [RecordName("memory", *row[_THIN_ROW:]) for row in found]
-    records = await read_whole_memories(target, names)
-    return [(*row[:_THIN_ROW], records[name]) for row, name in zip(found, names, strict=True) if name in records]
+    records = await read_whole_memories(target, [row[_THIN_ROW:] for row in found])
+    both = zip(found, records, strict=True)
+    return [(*row[:_THIN_ROW], record) for row, record in both if record is not None]
 
 
 class AnchorPath(NamedTuple):

@@ -19,7 +19,7 @@ from orchestration.features.identity.values import (
 from schemas.memory import ConsciousnessNode, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate.cypher.fragments import is_told, node_columns, records_of, visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import rows
 from substrate.store.naming import SELF_ID
@@ -48,18 +48,14 @@ _PAGE: Final = (
     "ORDER BY appearances DESC, name, n.id, kind, times DESC, said"
 )
 
-IDENTITY_NOW: Final = Query(
-    "identity_now",
+ENTITIES: Final = QueryPair.of(
+    "identity",
     f"MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL AND {visible('n')} AND {_NO_ROLE} "
     "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
     f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} AND {visible('m')} AND m.id <> n.id "
     f"AND {is_told('m')} "
     f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_PAGE}",
-)
-
-IDENTITY_THEN: Final = Query(
-    "identity_then",
     f"MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL AND {_NO_ROLE} "
     "WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
@@ -81,13 +77,10 @@ _STATED: Final = "m.id, coalesce(m.description, ''), m.name, m.source, m.speaker
 _LATEST_STATED: Final = (
     f"RETURN {_STATED} ORDER BY m.valid_at DESC, m.created_at DESC, m.id LIMIT {MOST_STATEMENTS}"
 )
-STATED_NOW: Final = Query(
-    "stated_now",
+STATED: Final = QueryPair.of(
+    "stated",
     "MATCH (n:ConsciousnessNode {id: $self}) WITH n MATCH (m:ConsciousnessNode)-[e:LINK]->(n) "
     f"WHERE {visible('e')} AND {visible('m')} WITH DISTINCT m {_LATEST_STATED}",
-)
-STATED_THEN: Final = Query(
-    "stated_then",
     "MATCH (n:ConsciousnessNode {id: $self}) WITH n MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) "
     f"WHERE {visible('e')} WITH DISTINCT j {records_of('j', 'm')} WITH DISTINCT m {_LATEST_STATED}",
 )
@@ -107,17 +100,14 @@ _PEOPLE: Final = (
     "UNWIND (texts + [null]) AS text "
     "RETURN n.id, name, aliases, appearances, text, n.unset ORDER BY appearances DESC, name, n.id"
 )
-PEOPLE_NOW: Final = Query(
-    "people_now",
+PEOPLE: Final = QueryPair.of(
+    "people",
     f"MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND {visible('n')} "
     "AND NOT n.name_key IN $roles WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     f"WITH n ORDER BY links DESC, n.id LIMIT {_PEOPLE_COUNTED} "
     "MATCH (m:ConsciousnessNode)-[e:LINK]->(n) "
     f"WHERE e.relation_type <> 'SAID_BY' AND {visible('e')} AND {visible('m')} AND m.id <> n.id AND {OWN} "
     f"WITH DISTINCT n, m, n.name AS name, n.aliases AS aliases {_PEOPLE}",
-)
-PEOPLE_THEN: Final = Query(
-    "people_then",
     "MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' "
     "AND NOT n.name_key IN $roles WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links WHERE links > 0 "
     f"WITH n ORDER BY links DESC, n.id LIMIT {_PEOPLE_COUNTED} {records_of('n', 'was')} "
@@ -176,14 +166,12 @@ class EntityPosition(NamedTuple):
 
 async def read_statements(target: GraphTarget, scope: Scope) -> list[StatementRow]:
     """The texts of the moment in which somebody speaks of themselves, the latest first. Raises as `Graph.read`."""
-    query = STATED_THEN if target.past else STATED_NOW
-    return [StatementRow(*row) for row in await target.graph.read(query, **scope.bounds(), self=SELF_ID)]
+    return [StatementRow(*row) for row in await target.read(STATED, scope, self=SELF_ID)]
 
 
 async def read_people(target: GraphTarget, scope: Scope, voice: OwnVoice) -> list[PersonRow]:
     """The people that the citizen's own memories mention at the moment, most first. Raises as `Graph.read`."""
-    query = PEOPLE_THEN if target.past else PEOPLE_NOW
-    person_rows = await target.graph.read(query, **scope.bounds(), **voice)
+    person_rows = await target.read(PEOPLE, scope, **voice)
     people: dict[str, PersonRow] = {}
     for node_id, name, aliases, appearances, text, unset in person_rows:
         listed = tuple(orjson.loads(aliases)) if aliases else ()
@@ -199,10 +187,8 @@ async def read_entities(
 
     `pool`: how many of the most linked memories are examined. Their links are counted with those that have ended.
     """
-    query = IDENTITY_THEN if target.past else IDENTITY_NOW
     place = {"fewer": after.appearances, "behind": after.name, "behind_id": after.node_id}
-    values = {**scope.bounds(), **place, "limit": limit, "pool": pool, "roles": list(roles)}
-    mention_rows = await target.graph.read(query, **values)
+    mention_rows = await target.read(ENTITIES, scope, **place, limit=limit, pool=pool, roles=list(roles))
     entities: list[IdentityEntity] = []
     for (node_id, name, node_type, appearances), group in groupby(mention_rows, key=lambda row: tuple(row[:4])):
         emotions: dict[str, int] = {}
@@ -243,8 +229,7 @@ def _selves(*, now: bool) -> str:
     )
 
 
-SELVES_NOW: Final = Query("selves_now", _selves(now=True))
-SELVES_THEN: Final = Query("selves_then", _selves(now=False))
+SELVES: Final = QueryPair.of("selves", _selves(now=True), _selves(now=False))
 """The memories that may stand for the citizen, by id or name, with how many memories point to each."""
 DECLARED: Final = Query(
     "declared_self",
@@ -266,9 +251,10 @@ _BY_RULE: Final = (
     "WITH m.rule AS rule, count(DISTINCT m.id) AS memories, min(m.valid_at) AS since, collect(m.id) AS ids "
     "ORDER BY memories DESC, since, rule LIMIT $limit RETURN rule, memories, since, ids[size(ids) - 1]"
 )
-VALUES_NOW: Final = Query("values_now", f"CALL {{ {_rules('ConsciousnessNode')} }} {_BY_RULE}")
-VALUES_THEN: Final = Query(
-    "values_then", f"CALL {{ {_rules('ConsciousnessNode')} UNION ALL {_rules('PastVersion')} }} {_BY_RULE}"
+VALUES: Final = QueryPair.of(
+    "values",
+    f"CALL {{ {_rules('ConsciousnessNode')} }} {_BY_RULE}",
+    f"CALL {{ {_rules('ConsciousnessNode')} UNION ALL {_rules('PastVersion')} }} {_BY_RULE}",
 )
 """The rules that memories have, with how many have each, the first of them, and the id of the last."""
 
@@ -292,8 +278,9 @@ def _temperament(*labels: str) -> str:
     )
 
 
-TEMPERAMENT_NOW: Final = Query("temperament_now", _temperament("ConsciousnessNode"))
-TEMPERAMENT_THEN: Final = Query("temperament_then", _temperament("ConsciousnessNode", "PastVersion"))
+TEMPERAMENT: Final = QueryPair.of(
+    "temperament", _temperament("ConsciousnessNode"), _temperament("ConsciousnessNode", "PastVersion")
+)
 """How many of the citizen's own memories had each feeling in each period before the moment; '' for any feeling."""
 
 
@@ -309,15 +296,15 @@ async def read_self_entity(target: GraphTarget, scope: Scope, keys: Sequence[str
     """The memory that stands for the citizen: that with the id `self` if the citizen wrote it, else that of its
     name to which most memories point, else what texts of it say of "I". `keys`: its names as they are looked up.
     """
-    query = SELVES_THEN if target.past else SELVES_NOW
-    values = {**scope.bounds(), "self": SELF_ID, "keys": list(keys)}
     found: list[SelfEntity] = []
-    for node_id, name, node_type, _, count in await target.graph.read(query, **values):
+    for node_id, name, node_type, _, count in await target.read(SELVES, scope, self=SELF_ID, keys=list(keys)):
         one = {"node_id": node_id, "name": name, "node_type": node_type}
         found.append(SelfEntity(**one, appearances=count, declared=False))
     count = next((one.appearances for one in found if one.node_id == SELF_ID), 0)
     is_told = False
-    for node_id, name, node_type, unset, source in await target.graph.read(DECLARED, **values):
+    for node_id, name, node_type, unset, source in await target.graph.read(
+        DECLARED, **scope.bounds(), self=SELF_ID
+    ):
         if source in _DECLARING and not is_made(unset):
             one = {"node_id": node_id, "name": name, "node_type": node_type}
             return SelfEntity(**one, appearances=count, declared=True)
@@ -328,7 +315,7 @@ async def read_self_entity(target: GraphTarget, scope: Scope, keys: Sequence[str
 
 async def read_values(target: GraphTarget, scope: Scope, limit: int) -> tuple[Value, ...]:
     """At most `limit` rules of the memories at the moment, those of most memories first."""
-    rows = await target.graph.read(VALUES_THEN if target.past else VALUES_NOW, **scope.bounds(), limit=limit)
+    rows = await target.read(VALUES, scope, limit=limit)
     return tuple(
         Value(rule=rule, memories=memories, since=to_datetime(since), memory_id=memory_id)
         for rule, memories, since, memory_id in rows
@@ -340,8 +327,7 @@ async def read_temperament(target: GraphTarget, scope: Scope, voice: OwnVoice) -
     newest = await find_newest(target, scope)
     felt = await target.graph.read(LAST_FELT, **scope.bounds(), newest=newest.start, until=newest.end)
     last = 1 + int(felt[0][0]) if felt and felt[0][0] is not None else scope.valid.end
-    query = TEMPERAMENT_THEN if target.past else TEMPERAMENT_NOW
-    rows = await target.graph.read(query, **scope.bounds(), last=last, **voice)
+    rows = await target.read(TEMPERAMENT, scope, last=last, **voice)
     periods = groupby(rows, key=lambda row: row[0])
     found: list[TemperamentPeriod] = []
     for place, counted in periods:

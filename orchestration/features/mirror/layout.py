@@ -26,7 +26,7 @@ from schemas.collectives import owner_of
 from schemas.errors import InvalidRequest
 from schemas.memory import GraphKey, Level, collective_of, graph_fields, level_of
 from schemas.temporal import END_OF_TIME, Instant, to_datetime
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf
 from substrate.language.text import count_of
 
 ATOMS_A_FILE: Final = 100
@@ -40,16 +40,8 @@ _MOST_NAME: Final = 60
 _IN_ADDRESSES: Final = "/@~"
 
 
-class MirrorOf(NamedTuple):
+class MirrorOf(GraphOf):
     """What a mirror shows: the memory of a citizen, or a shared graph."""
-
-    key: GraphKey
-    citizen_id: str | None = None
-
-    @property
-    def graph(self) -> str:
-        """The name of its graph."""
-        return graph_name(self.key, self.citizen_id)
 
     @property
     def name(self) -> str:

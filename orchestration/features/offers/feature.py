@@ -9,7 +9,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.feature import Feature
 from orchestration.features.offers.queries import keep_declined, read_declined, read_offered_work
-from orchestration.features.offers.rules import FoundOffer, Whose, find_offers, offer_erasure
+from orchestration.features.offers.rules import FoundOffer, find_offers, offer_erasure
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.question.reading import asked_to_forget
 from orchestration.writing.erasure import erase_naming_copies, find_repeats
@@ -22,7 +22,7 @@ from schemas.stream import Offer
 from schemas.temporal import Instant
 from schemas.upkeep.offers import OfferAnswer, OfferOutcome, OffersAnswer, OffersRequest
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.language.text import query_words, word_language
 from substrate.store import erasure
 
@@ -32,7 +32,7 @@ MOST_TOLD: Final = 20
 """What more memories tell of was not meant."""
 
 
-async def _find(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
+async def _find(whose: GraphOf, deps: Deps, now: Instant) -> list[FoundOffer]:
     """What somebody asked to forget, then what could be done about work."""
     found: list[FoundOffer] = []
     if (graph := await deps.graph_if_any(*whose)) is not None:
@@ -62,12 +62,12 @@ async def _find_told(what: str, but: frozenset[str], graph: Graph) -> list[str]:
 
 async def list_offers(request: OffersRequest, deps: Deps, now: Instant) -> OffersAnswer:
     """What could be resolved or unblocked and nobody took up, each with its ready-made command."""
-    found = await _find(Whose(request.graph_key, request.citizen_id), deps, now)
+    found = await _find(GraphOf(request.graph_key, request.citizen_id), deps, now)
     offers = tuple(each.offer for each in found[: request.limit])
     return OffersAnswer(offers=offers, further=len(found) - len(offers))
 
 
-async def _read(offer_id: str, whose: Whose, deps: Deps, now: Instant) -> FoundOffer:
+async def _read(offer_id: str, whose: GraphOf, deps: Deps, now: Instant) -> FoundOffer:
     for each in await _find(whose, deps, now):
         if each.offer.id == offer_id:
             return each
@@ -84,7 +84,7 @@ class Sign(Protocol):
 
 
 async def answer_offer(
-    offer_id: str, whose: Whose, deps: Deps, now: Instant, *, answer: OfferAnswer, sign: Sign
+    offer_id: str, whose: GraphOf, deps: Deps, now: Instant, *, answer: OfferAnswer, sign: Sign
 ) -> OfferOutcome:
     """Take an offer up, which applies its command, or decline it, so that it does not come back.
 
@@ -117,20 +117,20 @@ async def offers_of_waking(state: StateBasedRetrieval, view: View, notes: list[s
     if state.as_of_time is not None or state.known_at is not None or target is None:
         return []
     try:
-        found = await find_open_in(target, Whose(Level.N1, state.citizen_id), view.now)
+        found = await find_open_in(target, GraphOf(Level.N1, state.citizen_id), view.now)
     except StoreTimeout:
         notes.append("the offers of upkeep were not read in time")
         return []
     return [each.offer for each in found[:OFFERS_SHOWN]]
 
 
-async def find_open(whose: Whose, deps: Deps, now: Instant) -> list[FoundOffer]:
+async def find_open(whose: GraphOf, deps: Deps, now: Instant) -> list[FoundOffer]:
     """The offers that were not declined, the newest memory first: of open work, then of resolved work."""
     graph = await deps.graph_if_any(*whose)
     return [] if graph is None else await find_open_in(GraphTarget(whose.key, graph, past=True), whose, now)
 
 
-async def find_open_in(target: GraphTarget, whose: Whose, now: Instant) -> list[FoundOffer]:
+async def find_open_in(target: GraphTarget, whose: GraphOf, now: Instant) -> list[FoundOffer]:
     """The same of a graph that a question has opened."""
     links = [link for states in (OPEN, DONE) for link in await read_offered_work(target, states, now)]
     found = find_offers(links, whose)

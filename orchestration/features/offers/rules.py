@@ -10,20 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.features.offers.queries import OfferedLink
 from schemas.base import without_nulls
-from schemas.memory import GraphKey, ResolutionState, collective_of, graph_fields, level_of
+from schemas.memory import ResolutionState, collective_of, graph_fields, level_of
 from schemas.stream import Offer, OfferKind
+from substrate.graphs.names import GraphOf
 from substrate.store.threads import WAITS_FOR_SOURCE, WAITS_FOR_TARGET
 
 RESOLVED: Final = ResolutionState.RESOLVED.value
 BLOCKED: Final = ResolutionState.BLOCKED.value
 NAME_LENGTH: Final = 80
-
-
-class Whose(NamedTuple):
-    """The graph that the offers are about."""
-
-    key: GraphKey
-    citizen_id: str | None
 
 
 class FoundOffer(NamedTuple):
@@ -33,7 +27,7 @@ class FoundOffer(NamedTuple):
     other_id: str
 
 
-def find_offers(links: Iterable[OfferedLink], whose: Whose) -> list[FoundOffer]:
+def find_offers(links: Iterable[OfferedLink], whose: GraphOf) -> list[FoundOffer]:
     """At most one offer for each memory, in the order of the links; those of one memory stand together."""
     found: list[FoundOffer | None] = []
     for _, group in groupby(links, key=lambda link: link.id):
@@ -43,7 +37,7 @@ def find_offers(links: Iterable[OfferedLink], whose: Whose) -> list[FoundOffer]:
     return [offer for offer in found if offer is not None]
 
 
-def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose) -> FoundOffer:
+def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: GraphOf) -> FoundOffer:
     """The offer to erase what tells of something that somebody asked to forget: `told`, at least one memory."""
     fields = graph_fields(whose.key)
     command = {"command": "erase", **fields, "citizen_id": whose.citizen_id, "id": told[0], "also": list(told[1:])}
@@ -53,7 +47,7 @@ def offer_erasure(request_id: str, what: str, told: Sequence[str], whose: Whose)
 
 
 def _show_offer(
-    kind: OfferKind, about: Sequence[str], whose: Whose, *, name: str, reason: str, command: dict[str, Any]
+    kind: OfferKind, about: Sequence[str], whose: GraphOf, *, name: str, reason: str, command: dict[str, Any]
 ) -> Offer:
     whole = (str(whose.key), whose.citizen_id or "", kind, *about)
     return Offer(
@@ -67,7 +61,7 @@ def _show_offer(
     )
 
 
-def _close(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
+def _close(links: Sequence[OfferedLink], whose: GraphOf) -> FoundOffer | None:
     """A resolved problem with links of its own that are open; what waits for it gets an offer itself."""
     own = [link for link in links if link.link_state != RESOLVED and (link.is_solved or _waits(link))]
     if not own:
@@ -76,7 +70,7 @@ def _close(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
     return _offer("close", own[0], whose, f"it is resolved and left {count} of work open", cascade=True)
 
 
-def _resolve(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
+def _resolve(links: Sequence[OfferedLink], whose: GraphOf) -> FoundOffer | None:
     """A problem with a link to its solution that is resolved, or with a solution that is."""
     solved = [link for link in links if link.is_solved]
     known = next((link for link in solved if link.link_state == RESOLVED), None)
@@ -88,7 +82,7 @@ def _resolve(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
     return _offer("resolve", done, whose, f"its solution “{_other(done)}” is resolved", cascade=True)
 
 
-def _unblock(links: Sequence[OfferedLink], whose: Whose) -> FoundOffer | None:
+def _unblock(links: Sequence[OfferedLink], whose: GraphOf) -> FoundOffer | None:
     """Something blocked that waited, and waits for nothing any more."""
     waits = [link for link in links if _waits(link)]
     standing = [link for link in waits if link.link_state != RESOLVED and link.other_state != RESOLVED]
@@ -110,7 +104,7 @@ def _waits(link: OfferedLink) -> bool:
     return link.relation_type in (WAITS_FOR_TARGET if link.is_source else WAITS_FOR_SOURCE)
 
 
-def _offer(kind: OfferKind, link: OfferedLink, whose: Whose, reason: str, *, cascade: bool) -> FoundOffer:
+def _offer(kind: OfferKind, link: OfferedLink, whose: GraphOf, reason: str, *, cascade: bool) -> FoundOffer:
     command: dict[str, Any] = {"command": "resolve", "level": level_of(whose.key).value, "id": link.id}
     if (collective := collective_of(whose.key)) is not None:
         command["collective"] = collective

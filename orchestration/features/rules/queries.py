@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from schemas.memory import GraphKey, Severity, Source
 from schemas.temporal import Instant, Scope
 from substrate.cypher.fragments import visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import Query, QueryPair
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.language.text import name_key
 from substrate.store.rows import shown_name
@@ -31,11 +31,9 @@ _ALIKE: Final = "1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS al
 _NEWEST: Final = "WITH s ORDER BY s.valid_at DESC, s.id LIMIT $limit "
 _SHOWN: Final = f"OPTIONAL MATCH (s)-[:HAS_TRACE]->(t) WITH s, {_ALIKE} RETURN {_COLUMNS}, alike"
 
-RULES_NOW: Final = Query(
-    "rules_now", f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}"
-)
-RULES_THEN: Final = Query(
-    "rules_then",
+RULES: Final = QueryPair.of(
+    "rules",
+    f"MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} {_NEWEST}{_SHOWN}",
     f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.rule > '' WITH s WHERE {visible('s')} RETURN s "
     f"UNION ALL MATCH (s:PastVersion) WHERE s.rule > '' WITH s WHERE {visible('s')} RETURN s }} {_NEWEST}{_SHOWN}",
 )
@@ -105,9 +103,10 @@ class StoredCheck(NamedTuple):
 
 async def read_rules(target: GraphTarget, scope: Scope, embedding: Sequence[float] | None) -> list[StoredRule]:
     """The memories of a graph with a rule in the scope, the newest first, at most `MOST_RULES`."""
-    query = RULES_THEN if target.past else RULES_NOW
     vector = None if embedding is None else list(embedding)
-    rows = await target.graph.read_typed(query, **scope.bounds(), limit=MOST_RULES, embedding=vector)
+    rows = await target.graph.read_typed(
+        target.choose(RULES), **scope.bounds(), limit=MOST_RULES, embedding=vector
+    )
     found: list[StoredRule] = []
     for memory_id, version, name, speaker, text, rule, severity, source, author, *rest in rows:
         result, valid_at, created_at, emotions, alike = rest

@@ -15,7 +15,7 @@ from schemas.memory import ConsciousnessNode
 from schemas.temporal import Instant, Scope
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import HUB, MOST_FELT, degree_now, fits, found_columns, records_of, visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import QueryPair
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
 from substrate.store.filters import filter_values
@@ -80,8 +80,7 @@ def _candidates(*, now: bool) -> str:
     )
 
 
-CANDIDATES_NOW: Final = Query("shape_candidates_now", _candidates(now=True))
-CANDIDATES_THEN: Final = Query("shape_candidates_then", _candidates(now=False))
+CANDIDATES: Final = QueryPair.of("shape_candidates", _candidates(now=True), _candidates(now=False))
 """Memories that may have a shape like that of the probe: of its state, of its feelings, linked as it is with
 memories of the states and feelings of its neighbours, and the newest."""
 
@@ -96,8 +95,7 @@ def _steps(*, now: bool) -> str:
     )
 
 
-STEPS_NOW: Final = Query("shape_steps_now", _steps(now=True))
-STEPS_THEN: Final = Query("shape_steps_then", _steps(now=False))
+STEPS: Final = QueryPair.of("shape_steps", _steps(now=True), _steps(now=False))
 """The links of memories that are no hubs."""
 
 
@@ -110,11 +108,11 @@ def _records(columns: str, *, now: bool) -> str:
 
 
 _MARK: Final = "m.id, m.resolution_state, m.result, string.join(coalesce(m.emotions, []), '|'), m.valid_at"
-MARKS_NOW: Final = Query("shape_marks_now", _records(_MARK, now=True))
-MARKS_THEN: Final = Query("shape_marks_then", _records(_MARK, now=False))
+MARKS: Final = QueryPair.of("shape_marks", _records(_MARK, now=True), _records(_MARK, now=False))
 """What memories add to a shape: state, result, feelings and time."""
-ALIKE_NOW: Final = Query("shape_alike_now", _records(found_columns("m"), now=True))
-ALIKE_THEN: Final = Query("shape_alike_then", _records(found_columns("m"), now=False))
+ALIKE: Final = QueryPair.of(
+    "shape_alike", _records(found_columns("m"), now=True), _records(found_columns("m"), now=False)
+)
 """The memories to show."""
 
 
@@ -147,14 +145,14 @@ class Sought(NamedTuple):
 
 async def read_marks(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, Mark]:
     """What these memories add to a shape, by id; one that is not visible in the scope has none."""
-    marks = await _read_in_batches(target, MARKS_THEN if target.past else MARKS_NOW, scope, ids)
+    marks = await _read_in_batches(target, MARKS, scope, ids)
     read = (Mark(row[0], row[1], row[2], tuple(filter(None, (row[3] or "").split("|"))), row[4]) for row in marks)
     return {mark.memory_id: mark for mark in read}
 
 
 async def read_steps(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> list[Step]:
     """The links of these memories in the scope, from the side of each; those of a hub are left out."""
-    found = await _read_in_batches(target, STEPS_THEN if target.past else STEPS_NOW, scope, ids)
+    found = await _read_in_batches(target, STEPS, scope, ids)
     steps = (Step(memory_id, leaves == 1, name, other) for memory_id, leaves, name, other in found)
     return list(dict.fromkeys(steps))
 
@@ -163,9 +161,9 @@ async def read_candidates(target: GraphTarget, scope: Scope, filters: Filters | 
     """The ids of memories that may have such a shape and pass the filters. Raises as `Graph.read`."""
     probe, near = sought.probe, sought.near
     newest = await find_newest(target, scope)
-    found = await target.graph.read(
-        CANDIDATES_THEN if target.past else CANDIDATES_NOW,
-        **scope.bounds(),
+    found = await target.read(
+        CANDIDATES,
+        scope,
         **filter_values(filters),
         states=[probe.state] if probe.state else [],
         result=(probe.result or "").lower(),
@@ -181,12 +179,12 @@ async def read_candidates(target: GraphTarget, scope: Scope, filters: Filters | 
 
 async def read_alike(target: GraphTarget, scope: Scope, ids: Sequence[str]) -> dict[str, ConsciousnessNode]:
     """These memories as they were in the scope, by id."""
-    found = await target.graph.read(ALIKE_THEN if target.past else ALIKE_NOW, **scope.bounds(), ids=list(ids))
+    found = await target.read(ALIKE, scope, ids=list(ids))
     nodes = (rows.node(row, target.key, scope.known.end, retrieval_source="shape") for row in found)
     return {node.node_id: node for node in nodes}
 
 
-async def _read_in_batches(target: GraphTarget, query: Query, scope: Scope, ids: Sequence[str]) -> list[Row]:
+async def _read_in_batches(target: GraphTarget, queries: QueryPair, scope: Scope, ids: Sequence[str]) -> list[Row]:
     batches = list(map(list, batched(dict.fromkeys(ids), _BATCH)))
-    found = await asyncio.gather(*(target.graph.read(query, **scope.bounds(), ids=some) for some in batches))
+    found = await asyncio.gather(*(target.read(queries, scope, ids=some) for some in batches))
     return list(chain.from_iterable(found))

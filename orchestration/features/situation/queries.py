@@ -7,13 +7,13 @@ not found.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.temporal import Instant, Scope
 from substrate.cypher.fragments import is_told, visible
-from substrate.cypher.query import Query
+from substrate.cypher.query import QueryPair
 from substrate.graphs.graph import GraphTarget
-from substrate.store.state_reads import NodeRange, find_newest
+from substrate.store.state_reads import find_newest
 
 MOST_NEWEST: Final = 40
 MOST_CHANGED: Final = 100
@@ -35,9 +35,10 @@ def _newest(label: str) -> str:
     )
 
 
-NEWEST_NOW: Final = Query("newest_told_now", _newest("ConsciousnessNode"))
-NEWEST_THEN: Final = Query(
-    "newest_told_then", f"{_newest('ConsciousnessNode')} UNION ALL {_newest('PastVersion')}"
+TOLD_LAST: Final = QueryPair.of(
+    "newest_told",
+    _newest("ConsciousnessNode"),
+    f"{_newest('ConsciousnessNode')} UNION ALL {_newest('PastVersion')}",
 )
 
 
@@ -88,12 +89,9 @@ def _resolved(link: str) -> str:
     )
 
 
-CHANGED_NOW: Final = Query(
-    "changed_since_now",
+CHANGED: Final = QueryPair.of(
+    "changed_since",
     f"{_opened('ConsciousnessNode')} UNION ALL {_CLOSED} UNION ALL {_RETRACTED} UNION ALL {_resolved('LINK')}",
-)
-CHANGED_THEN: Final = Query(
-    "changed_since_then",
     f"{_opened('ConsciousnessNode')} UNION ALL {_opened('PastVersion')} UNION ALL {_CLOSED} "
     f"UNION ALL {_RETRACTED} "
     f"UNION ALL {_resolved('LINK|PAST_LINK')}",
@@ -138,8 +136,8 @@ async def read_newest(target: GraphTarget, scope: Scope) -> list[NewestMemory]:
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    query = NEWEST_THEN if target.past else NEWEST_NOW
-    rows = await target.graph.read(query, **_values(scope, await find_newest(target, scope)))
+    newest = await find_newest(target, scope)
+    rows = await target.read(TOLD_LAST, scope, newest=newest.start, until=newest.end)
     found = [NewestMemory(*row) for row in rows]
     return sorted(found, key=NewestMemory.order, reverse=True)[:MOST_NEWEST]
 
@@ -150,10 +148,5 @@ async def read_changed(target: GraphTarget, scope: Scope, since: Instant) -> lis
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     newest = await find_newest(target, scope)
-    query = CHANGED_THEN if target.past else CHANGED_NOW
-    rows = await target.graph.read(query, **_values(scope, newest), since=since)
+    rows = await target.read(CHANGED, scope, newest=newest.start, until=newest.end, since=since)
     return [ChangedRecord(*row)._replace(holds=bool(row[6])) for row in rows]
-
-
-def _values(scope: Scope, newest: NodeRange) -> dict[str, Any]:
-    return {**scope.bounds(), "newest": newest.start, "until": newest.end}

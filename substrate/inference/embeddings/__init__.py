@@ -238,6 +238,22 @@ class NoEmbedder(Embedder):
         return
 
 
+class EmbedderAhead(NoEmbedder):
+    """An embedder that begins at once with the texts that it will be asked for."""
+
+    def __init__(self, embedder: Embedder, texts: Sequence[str]) -> None:
+        super().__init__()
+        self._embedder, self._texts = embedder, texts
+        self._task = asyncio.ensure_future(embedder.embed_texts(texts))
+        self._task.add_done_callback(lambda task: task.cancelled() or task.exception())  # perhaps nobody asks
+
+    async def embed_texts(self, texts: Sequence[str]) -> list[list[float]]:
+        begun = dict(zip(self._texts, await self._task, strict=True))
+        others = [text for text in texts if text not in begun]
+        begun |= zip(others, await self._embedder.embed_texts(others), strict=True)
+        return [begun[text] for text in texts]
+
+
 def _encodable(text: str) -> str:
     # A lone surrogate has no UTF-8 form; tokenizers and HTTP clients would both fail on it.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -19,14 +19,14 @@ from orchestration.resonance.ask import resonate
 from orchestration.upkeep import runner
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.ordered_runs import undo_run
-from orchestration.upkeep.runner import JobPlace, Watch, show_job
+from orchestration.upkeep.runner import Watch, show_job
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, EraseMemory, Relate, Remember, Retract, Unrelate
 from schemas.memory import GENERALISATION, ConsciousnessNode, Level, Source
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
 from schemas.wave_signal import Resonate
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.store import listing, rows
 from tests.integration.store import ASKED, NOW, ask, carried, found, ids, links, moment, relate, remember, stored
 from tests.scripted_model import ScriptedModel
@@ -351,7 +351,7 @@ async def test_memories_shared_by_all_are_consolidated_at_their_level(deps: Deps
 
 async def test_a_run_is_taken_back_whole_and_the_next_makes_nothing_of_it(deps: Deps, fresh_citizen: str) -> None:
     await tell_drafts(deps, fresh_citizen)
-    job, place = ConsolidationJob(), JobPlace(Level.N1, fresh_citizen)
+    job, place = ConsolidationJob(), GraphOf(Level.N1, fresh_citizen)
     shown = await show_job(job, place, deps, Watch(1))
     assert shown is not None
     assert [line.split(":")[0] for line in shown.shown] == ["L1 of 3"]

@@ -8,11 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 from orchestration.features.offers.queries import OfferedLink
-from orchestration.features.offers.rules import Whose, find_offers
+from orchestration.features.offers.rules import find_offers
 from schemas.memory import Level
 from schemas.upkeep.offers import OfferReply, OffersRequest
+from substrate.graphs.names import GraphOf
 
-ADA = Whose(Level.N1, "ada")
+ADA = GraphOf(Level.N1, "ada")
 
 
 def link(kind: str, **fields: Any) -> OfferedLink:
@@ -51,7 +52,7 @@ def test_an_offer_keeps_its_id_while_it_is_about_the_same_and_its_words_are_shor
     [first], [second] = find_offers([one], ADA), find_offers([two], ADA)
     assert first.offer.id == second.offer.id
     assert len(second.offer.name) <= 80
-    [other] = find_offers([one], Whose(Level.N1, "felix"))
+    [other] = find_offers([one], GraphOf(Level.N1, "felix"))
     assert other.offer.id != first.offer.id
 
 

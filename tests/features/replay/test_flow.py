@@ -19,7 +19,6 @@ from orchestration.features.replay.flow import list_streams, read_stream, replay
 from orchestration.mind.stream_notes import read_last_stream, read_stream_note, store_notes
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
-from orchestration.transfer.line_format import Origin
 from orchestration.writing.erasure import erase
 from schemas.commands import Correct, EraseCitizen, EraseMemory, Retract, Supersede, Undo
 from schemas.errors import NotFound
@@ -28,6 +27,7 @@ from schemas.mind.feedback import Feedback
 from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
+from substrate.graphs.names import GraphOf
 from tests.integration.store import ASKED, ask, remember, stored
 
 BEGUN = 1_750_000_000_000_000
@@ -138,7 +138,7 @@ async def test_notes_are_erased_with_their_citizen_and_go_along_with_an_export(
     await stored(deps, remember(fresh_citizen, "boat", description="The boat lies at the lake."))
     stream = await ask(deps, fresh_citizen, "Where is the boat?")
     await store_notes(deps)
-    lines = list(await export([Origin(Level.N1, fresh_citizen)], deps, embeddings=False))
+    lines = list(await export([GraphOf(Level.N1, fresh_citizen)], deps, embeddings=False))
     await erase(EraseCitizen(citizen_id=fresh_citizen), deps, ASKED + 5, deps.directory)
     with pytest.raises(NotFound):
         await read_stream(stream.stream_id, deps)

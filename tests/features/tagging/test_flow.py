@@ -7,15 +7,14 @@ from orchestration.features.association.flow import associate
 from orchestration.features.association.values import Associations, TagWalk
 from orchestration.features.tagging.feature import TagsJob
 from orchestration.transfer.exporter import export
-from orchestration.transfer.line_format import Origin
 from orchestration.upkeep.job import JobContext
 from orchestration.upkeep.ordered_runs import undo_run
-from orchestration.upkeep.runner import JobPlace, Watch, run_job
+from orchestration.upkeep.runner import Watch, run_job
 from orchestration.writing.erasure import erase
 from schemas.commands import EraseMemory, Retract, Supersede
 from schemas.memory import Level
 from substrate.cypher.query import Query
-from substrate.graphs.names import graph_name
+from substrate.graphs.names import GraphOf, graph_name
 from substrate.store.runs import RunRecord
 from tests.integration.store import NOW, carried, moment, remember, stored
 
@@ -47,7 +46,7 @@ async def told(deps: Deps, citizen: str, **texts: str) -> None:
 
 
 async def tag(deps: Deps, citizen: str) -> RunRecord:
-    record = await run_job(TagsJob(), JobPlace(Level.N1, citizen), deps, Watch(1))
+    record = await run_job(TagsJob(), GraphOf(Level.N1, citizen), deps, Watch(1))
     assert record is not None
     assert record.status == "done"
     return record
@@ -69,7 +68,7 @@ async def walk(deps: Deps, citizen: str, text: str, **fields: object) -> Associa
 
 async def exported(deps: Deps, citizen: str) -> list[bytes]:
     """The lines of an export without its head and its end, which name moments."""
-    whole = b"".join(await export([Origin(Level.N1, citizen)], deps, embeddings=False))
+    whole = b"".join(await export([GraphOf(Level.N1, citizen)], deps, embeddings=False))
     return whole.splitlines()[1:-1]
 
 

@@ -18,6 +18,7 @@ import api
 import orchestration
 import schemas
 import substrate
+from orchestration.appraisal.names import read_names
 from orchestration.features.rules.clauses import read_clauses, read_forms
 from orchestration.question.tense import read_tense
 from orchestration.ranking.relevance import _shared_beginnings
@@ -33,13 +34,14 @@ PAGE = ROOT / "docs" / "performance.md"
 MB = 1 << 20
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
 FILLED: Mapping[str, Callable[[str], object]] = {
+    "orchestration.appraisal.names.read_names": lambda text: read_names(text[:20_000], "en"),
     "orchestration.features.rules.clauses._read_clauses": lambda text: read_clauses(text[:500], "en"),
     "orchestration.features.rules.clauses.read_forms": lambda text: read_forms(text[:500]),
     "orchestration.question.tense._read_tense": read_tense,
     "orchestration.ranking.relevance._shared_beginnings": lambda text: _shared_beginnings(stems(text[:20_000])),
     "orchestration.traversal.graph._theme": _theme,
     "substrate.emotions.normal_emotion": normal_emotion,
-    "substrate.inference.tokens.by_vocabulary": lambda text: tokens.counter()(text),
+    "substrate.inference.tokens._count": lambda text: tokens.counter()(text),
     "substrate.language.text._stems": stems,
     "substrate.language.text.name_key": name_key,
 }

@@ -25,7 +25,11 @@ WHERE n.expired_at = $open AND n.node_type IN $kinds
 WITH n
 ORDER BY n.id
 LIMIT 500
-RETURN n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset;
+OPTIONAL MATCH (n)-[e:LINK]->(t)
+WHERE t.name_key IS NOT NULL AND coalesce(e.formation_trigger, '') <> 'named in the text'
+    AND e.expired_at = $open
+RETURN DISTINCT n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset, e.relation_type, n.emotion_vector,
+    n.resolution_state, n.energy;
 
 // texts_with
 UNWIND $words AS w
@@ -41,18 +45,3 @@ CALL {
   RETURN n.id AS id, text, n.valid_at AS valid_at
 }
 RETURN w[1], id, text, valid_at;
-
-// types_around_names
-MATCH (n:ConsciousnessNode)
-WHERE n.id IN $ids
-WITH n
-MATCH (n)-[e:LINK]->(t)
-WHERE t.name_key IS NOT NULL AND coalesce(e.formation_trigger, '') <> 'named in the text'
-    AND e.expired_at = $open
-RETURN DISTINCT e.relation_type
-ORDER BY e.relation_type
-LIMIT 64;
-
-// writer_of
-MATCH (n:ConsciousnessNode {id: $id})
-RETURN n.node_type, n.source, n.speaker;

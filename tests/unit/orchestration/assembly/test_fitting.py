@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import COMPACT_TOKENS, Budget, best_part, stems_of
+from orchestration.assembly.budget import COMPACT_TOKENS, Budget, best_part, said_words, stems_of
 from orchestration.assembly.compact import tell
 from orchestration.assembly.fitting import fit, send
 from orchestration.assembly.sent_form import FULL_TOKENS, stream_json
@@ -108,7 +108,7 @@ def test_a_long_hit_is_cut_to_the_part_that_answers_and_says_so() -> None:
 
 @given(st.text(alphabet="ab \n", max_size=200), st.integers(1, 60))
 def test_a_part_lies_within_the_text(text: str, most: int) -> None:
-    start, end = best_part(text, most, {"a"})
+    start, end = best_part(text, most, said_words(text, {"a"}))
     assert 0 <= start <= end <= len(text)
     assert end - start <= most
 
@@ -225,6 +225,16 @@ def test_more_tokens_show_as_many_memories_and_hardly_any_stay_unused(form: Form
         used = COUNT(orjson.dumps(sent).decode())
         assert used <= limit
         assert used >= 0.8 * limit or sent["omitted"] == 0
+
+
+@given(streams(), st.sampled_from(["full", "references", "compact"]), st.integers(1, 4000), st.booleans())
+@settings(max_examples=60)
+def test_what_is_sent_within_a_limit_is_what_its_models_say(
+    stream: ConsciousnessStream, form: Form, limit: int, compact_has_parts: bool
+) -> None:
+    parts: tuple[Part, ...] = ("levels", "traversal_graph") if form == "compact" and compact_has_parts else ()
+    sent = answered(stream, form, limit, *parts)
+    assert StreamAnswer.model_validate(sent).model_dump(mode="json", exclude_unset=True) == sent
 
 
 @pytest.mark.parametrize("text", ["ზღვის პირას ვისაუბრეთ ნავზე. ", "我们在港口见面谈论船和天气。", WORDS])
