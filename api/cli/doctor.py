@@ -80,11 +80,8 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
     def run(self) -> None:
         settings, page = self.settings, support.output()
         if self.acl is not None:
-            page.say(describe_rights(self.acl))
-            lacking, dangerous = support.run(_compare_rights(settings.store, self.acl))
-            page.fold(f"{self.acl} lacks: {', '.join(lacking) or 'nothing'}.")
-            page.fold(f"It has, and does not need: {', '.join(dangerous) or 'nothing'}.")
-            raise typer.Exit(EXIT_FAULT if lacking else 0)
+            self._compare_rights(self.acl)
+            return
         checks = [_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
         checks += [*support.run(_check_store(settings)), _check_upkeep(settings)]
         for check in checks:
@@ -101,6 +98,21 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
             page.fold(f"{wrong} of {len(checks)} things need attention.", "bold red")
             raise typer.Exit(EXIT_FAULT)
         page.fold("All is well.", "bold green")
+
+    def _compare_rights(self, user: str) -> None:
+        """Print the least rights of a user, and which of them it lacks. Raises Exit when it lacks one."""
+        page = support.output()
+        page.say(describe_rights(user))
+
+        async def compare() -> tuple[list[str], list[str]]:
+            async with open_store(self.settings.store) as (connection, _):
+                return await compare_rights(connection, user)
+
+        lacking, dangerous = support.run(compare())
+        page.fold(f"{user} lacks: {', '.join(lacking) or 'nothing'}.")
+        page.fold(f"It has, and does not need: {', '.join(dangerous) or 'nothing'}.")
+        if lacking:
+            raise typer.Exit(EXIT_FAULT)
 
 
 def _report_error(subject: str, error: SubstrateError) -> Check:
@@ -230,11 +242,6 @@ async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -
         names = ", ".join(f"{name} {number}" for name, number in (await engine_versions(engine.socket)).items())
     slow = "" if trip < SLOW_TRIP_MS else "The engine is slow to answer: look for load on it."
     return Check("engine", f"{names}; round trip {trip:.2f} ms", slow)
-
-
-async def _compare_rights(store: StoreSettings, user: str) -> tuple[list[str], list[str]]:
-    async with open_store(store) as (connection, _):
-        return await compare_rights(connection, user)
 
 
 async def _check_servers(connection: Connection) -> list[Check]:
