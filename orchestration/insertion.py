@@ -295,8 +295,9 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
     run = run[: len(run) - len(links)]
     commands = [each.command for each in run]
     appraised = await appraise_commands(commands, to.deps)
+    made = (command_rows.new_row(*each) for each in run)
     rows = await beside_loop(
-        commands, lambda: list(map(appraised_rows.fill_row, _new_rows(run), commands, appraised.appraisals))
+        commands, lambda: list(map(appraised_rows.fill_row, made, commands, appraised.appraisals))
     )
     vectors = await to.deps.embedder.embed_texts(list(map(records.embedded_text, rows)))
     for row, vector in zip(rows, vectors, strict=True):
@@ -337,21 +338,23 @@ async def _rows_beside(first: TimedCommand, links: Run, rows: Sequence[Row], to:
     where that makes more than links, or cannot be read now."""
     if to.named is not None:
         writing = mentions.writing_of(first.command, rows[0]["id"], to_datetime(rows[0]["valid_at"]))
-        made: list[Command] = []
-        if writing is not None:
-            with suppress(Unavailable):
-                made = (await mentions.decide([writing], to.deps)).commands([writing])
-        are_links = all(isinstance(one, Relate) and one.id is None for one in made)
-        links = [TimedCommand(*atomic.name_command(one), first.now) for one in made if are_links]
+        if writing is None:
+            return []
+        with suppress(Unavailable):
+            names = await mentions.decide([writing], to.deps)
+            made = names.commands([writing])
+            rows = [*({"id": each.id, **each.felt} for each in names.known.values()), *rows]
+            if all(isinstance(one, Relate) and one.id is None for one in made):
+                links = [TimedCommand(*atomic.name_command(one), first.now) for one in made]
     return list(zip(links, await _link_rows(links, to.graph, rows), strict=True))
 
 
 async def _link_rows(run: Run, graph: Graph, new: Sequence[Row] = ()) -> list[dict[str, Any]]:
     """The rows of new links; those that the service made have the feelings, energy and state of their ends.
 
-    `new`: rows of memories that are written together with them.
+    `new`: what is known of memories at their ends, as of those that are written together with them.
     """
-    rows = _new_rows(run)
+    rows = [command_rows.new_row(*each) for each in run]
     made = [row for each, row in zip(run, rows, strict=True) if each.command.inferred]
     felt: dict[str, Row] = {row["id"]: row for row in new}
     ends = {row[end] for row in made for end in ("source_id", "target_id")} - felt.keys()
@@ -365,10 +368,6 @@ async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:
     rows = await _link_rows(run, to.graph)
     outcomes = await writer.relate(to.graph, _batch(run, rows, to.whole))
     return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
-
-
-def _new_rows(run: Run) -> list[dict[str, Any]]:
-    return [command_rows.new_row(*each) for each in run]
 
 
 def _batch(

@@ -16,6 +16,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from schemas.bounded_cache import cached_within
 from substrate.language.languages import DEFAULT_LANGUAGE, Language, NameWords
 from substrate.language.text import likeliest, name_key, stop_words
 
@@ -201,9 +202,9 @@ def name_language(text: str, otherwise: str = DEFAULT_LANGUAGE) -> str:
     return otherwise if best.names.function_words.isdisjoint(found) else best.code
 
 
-def read_names(text: str, language: str | None = None) -> list[Mention]:
-    """The names in a text, each with its sign, in order; a name may come more than once."""
-    code = language or name_language(text)
+@cached_within(1 << 20)
+def read_names(text: str, code: str) -> Sequence[Mention]:
+    """The names in a text of this language, each with its sign, in order; a name may come more than once."""
     own = own_words(text)
     found: list[Mention] = []
     for quoted in QUOTED.finditer(own) if has_quotes(own) else ():

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from orchestration.appraisal.deeds import Deed, End
-from orchestration.appraisal.names import MOST_READ, Kind, ends_of, read_names
+from orchestration.appraisal.names import MOST_READ, Kind, ends_of, name_language, read_names
 from orchestration.appraisal.self_statements import states_something
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier, natural_id
@@ -193,7 +193,7 @@ def _spoken_words(texts: Sequence[Writing]) -> list[str]:
 
 def _weak_names(texts: Sequence[NamedText]) -> dict[str, str]:
     """The names that the texts have by their capital alone, by key."""
-    found = chain.from_iterable(read_names(text.text) for text in texts)
+    found = chain.from_iterable(read_names(text.text, name_language(text.text)) for text in texts)
     return {name_key(mention.name): mention.name for mention in found if mention.weak}
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import batched, chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import is_made
+from substrate.store.rows import FELT, is_made
 
 WORDS_AT_ONCE: Final = 150
 MOST_NAMES: Final = 500
@@ -31,7 +31,8 @@ NAMED_BY_WORDS: Final = Query(
     "WITH n WHERE n.expired_at = $open AND n.node_type IN $kinds "
     f"WITH n ORDER BY n.id LIMIT {MOST_NAMES} OPTIONAL MATCH (n)-[e:LINK]->(t) WHERE t.name_key IS NOT NULL "
     f"AND coalesce(e.formation_trigger, '') <> '{MADE_OF_NAMES}' AND e.expired_at = $open "
-    "RETURN DISTINCT n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset, e.relation_type",
+    "RETURN DISTINCT n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset, e.relation_type, "
+    "n.emotion_vector, n.resolution_state, n.energy",
 )
 """The memories of some kinds whose name or alias holds one of the words, a row for each type of the links from one
 to what else has a name."""
@@ -59,7 +60,7 @@ MADE_LINKS: Final = Query(
 
 class NamedRecord(NamedTuple):
     """A memory under its name, and the start of its carried record. `made`: of a name in some text. `types`: of
-    the links from it to what else has a name."""
+    the links from it to what else has a name. `felt`: as `reader.read_felt` has it."""
 
     id: str
     name: str
@@ -68,6 +69,7 @@ class NamedRecord(NamedTuple):
     valid_at: Instant
     made: bool
     types: set[str]
+    felt: dict[str, Any]
 
 
 class NameUse(NamedTuple):
@@ -86,9 +88,10 @@ async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -
     for part in batched(words, WORDS_AT_ONCE):
         query = f"@entity_names:({'|'.join(part)})"
         rows = await graph.read(NAMED_BY_WORDS, words=query, kinds=list(kinds), open=END_OF_TIME)
-        for memory_id, name, node_type, aliases, valid_at, unset, link_type in rows:
+        for memory_id, name, node_type, aliases, valid_at, unset, link_type, *felt in rows:
             listed = tuple(orjson.loads(aliases)) if aliases else ()
-            record = NamedRecord(memory_id, name, node_type, listed, valid_at, is_made(unset), set())
+            told = dict(zip(FELT, felt, strict=True))
+            record = NamedRecord(memory_id, name, node_type, listed, valid_at, is_made(unset), set(), told)
             found.setdefault(memory_id, record).types.update([link_type] if link_type else ())
     return list(found.values())
 

@@ -32,7 +32,7 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 from substrate.graphs.graph import UNKEPT, Graph
-from substrate.store.rows import LINK_PLACE, NODE_PLACE, LinkName, StoredReceipt
+from substrate.store.rows import FELT, LINK_PLACE, NODE_PLACE, LinkName, StoredReceipt
 from substrate.store.search import findable
 
 
@@ -237,8 +237,7 @@ async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
 async def read_felt(graph: Graph, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Emotions, state and energy of these memories in stored form, by id."""
     rows = await graph.read(FELT_AT_ENDS, ids=list(ids))
-    names = ("emotion_vector", "resolution_state", "energy")
-    return {str(memory_id): dict(zip(names, felt, strict=True)) for memory_id, *felt in rows}
+    return {str(memory_id): dict(zip(FELT, felt, strict=True)) for memory_id, *felt in rows}
 
 
 EMBEDDINGS: Final = Query(

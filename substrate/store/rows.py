@@ -93,6 +93,8 @@ class RowOutcome(NamedTuple):
     past_links: int = 0
 
 
+FELT: Final = ("emotion_vector", "resolution_state", "energy")
+"""What a new link may take from the memories at its ends."""
 MAP_COLUMNS: Final = ("extra", "sensory_details")
 WHOLE_MAP: Final = "json"
 """The only field of a map that could not be repaired field by field: it has the whole stored text."""

@@ -163,13 +163,6 @@ class RowBatch(NamedTuple):
     whole: Sequence[Mapping[str, Any]] | None = None
     links: Sequence[Mapping[str, Any]] = ()
 
-    @property
-    def command_ids(self) -> list[str]:
-        """The ids of the receipts that the batch stores."""
-        if self.whole is not None:
-            return list(map(itemgetter("command_id"), self.whole))
-        return [row["receipt"] for row in self.rows if row["receipt"] is not None]
-
 
 async def remember(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
     """Store new memories in statements of at most `NODES_PER_STATEMENT` rows. Returns one outcome a row, in order;
@@ -227,14 +220,16 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             "open": END_OF_TIME,
             "command": query.name.removesuffix("_named"),
         }
+        receipts = list(filter(None, map(itemgetter("receipt"), rows)))
+        command_ids = receipts if part.whole is None else list(map(itemgetter("command_id"), part.whole))
         statement = REMEMBER_LINKED if links else query
         once = ExactlyOnceWrite(graph, statement, parameters, again=again, vectors=vectors)
         try:
             try:
-                reply = await once.send(part.command_ids, divisible=len(every) > 1)
+                reply = await once.send(command_ids, divisible=len(every) > 1)
             except Conflict:
                 # Another writer stored one of the ids after this one looked; a second attempt finds it.
-                reply = await once.send(part.command_ids, divisible=len(every) > 1)
+                reply = await once.send(command_ids, divisible=len(every) > 1)
             answered = [_outcome(row[:-_MOVED_COLUMNS]) for row in reply]
             by_id = {outcome.id: outcome for outcome in answered}
             # The engine may return them in another order, and links that it did not write not at all.
@@ -242,9 +237,13 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             outcomes += [by_id[row["id"]] for row in links if row["id"] in by_id]
         finally:
             again = once.again
-        if not again:
-            _carry(graph, reply, changed)
-        else:
+        if not again and reply:
+            was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
+            after = GraphState(*state)
+            # A new memory has no links yet, but its words are counted; a new link is one of both its ends.
+            for kept in (graph.connection.kept, graph.connection.columns):
+                kept.carry(graph.name, after._replace(clock=was), after, changed)
+        elif again:
             outcomes = [_first_sent(*pair, batch.at) for pair in zip(outcomes, every, strict=False)]
         old = {outcome.id for outcome in outcomes if not outcome.new}
         await withdraw(graph, [vector for vector in vectors if vector.owner in old])
@@ -259,18 +258,6 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
 
 
 _MOVED_COLUMNS: Final = 5
-
-
-def _carry(graph: Graph, reply: Sequence[Row], changed: Collection[str]) -> None:
-    """Keep what was read of the graph and that a statement did not change. A new memory has no links yet, but its
-    words are counted; a new link is one of both its ends."""
-    if not reply:
-        return
-    was, *state = map(int, reply[0][-_MOVED_COLUMNS:])
-    after = GraphState(*state)
-    before = after._replace(clock=was)
-    graph.connection.kept.carry(graph.name, before, after, changed)
-    graph.connection.columns.carry(graph.name, before, after, changed)
 
 
 def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:

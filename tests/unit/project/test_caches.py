@@ -18,6 +18,7 @@ import api
 import orchestration
 import schemas
 import substrate
+from orchestration.appraisal.names import read_names
 from orchestration.features.rules.clauses import read_clauses, read_forms
 from orchestration.question.tense import read_tense
 from orchestration.ranking.relevance import _shared_beginnings
@@ -33,6 +34,7 @@ PAGE = ROOT / "docs" / "performance.md"
 MB = 1 << 20
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
 FILLED: Mapping[str, Callable[[str], object]] = {
+    "orchestration.appraisal.names.read_names": lambda text: read_names(text[:20_000], "en"),
     "orchestration.features.rules.clauses._read_clauses": lambda text: read_clauses(text[:500], "en"),
     "orchestration.features.rules.clauses.read_forms": lambda text: read_forms(text[:500]),
     "orchestration.question.tense._read_tense": read_tense,

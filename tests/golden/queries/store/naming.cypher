@@ -28,7 +28,8 @@ LIMIT 500
 OPTIONAL MATCH (n)-[e:LINK]->(t)
 WHERE t.name_key IS NOT NULL AND coalesce(e.formation_trigger, '') <> 'named in the text'
     AND e.expired_at = $open
-RETURN DISTINCT n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset, e.relation_type;
+RETURN DISTINCT n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset, e.relation_type, n.emotion_vector,
+    n.resolution_state, n.energy;
 
 // texts_with
 UNWIND $words AS w

@@ -19,7 +19,7 @@ from orchestration.appraisal.names import (
 
 def told(text: str) -> list[tuple[str, str]]:
     """The names of a text that it says the kind of."""
-    return [(mention.name, mention.kind) for mention in read_names(text) if not mention.weak]
+    return [(mention.name, mention.kind) for mention in read_names(text, name_language(text)) if not mention.weak]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_capital_alone_is_no_name(text: str) -> None:
 
 
 def test_an_unknown_word_with_a_capital_is_only_a_weak_name() -> None:
-    mentions = read_names("then I asked Femke and went with Brunhoff")
+    mentions = read_names("then I asked Femke and went with Brunhoff", "en")
     assert [(mention.name, mention.weak) for mention in mentions] == [("Femke", True), ("Brunhoff", True)]
 
 
@@ -94,7 +94,7 @@ def test_an_unknown_word_with_a_capital_is_only_a_weak_name() -> None:
     ],
 )
 def test_a_relation_is_told_only_by_its_owner(text: str, relation: str | None) -> None:
-    assert read_names(text)[-1].relation == relation
+    assert read_names(text, name_language(text))[-1].relation == relation
 
 
 def test_two_names_of_one_person_are_read_together() -> None:
@@ -112,13 +112,13 @@ def test_a_run_of_capitals_beyond_any_name_is_none() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
-    read_names(text)
+    read_names(text, name_language(text))
 
 
 @pytest.mark.parametrize("opener", ["Thankfully", "Luckily", "Honestly"])
 def test_an_adverb_before_a_relation_is_nobody(opener: str) -> None:
     assert opener not in {
-        mention.name for mention in read_names(f"{opener}, my son is fine. {opener}, all is well.")
+        mention.name for mention in read_names(f"{opener}, my son is fine. {opener}, all is well.", "en")
     }
 
 
