@@ -21,7 +21,6 @@ from schemas.memory import (
 )
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, to_datetime
 from substrate.store import rows
-from substrate.store.search import LINK_START, NODE_START
 
 type Contests = Mapping[tuple[GraphKey, str], tuple[Contest, ...]]
 """Who contests shared memories, by graph and id."""
@@ -91,9 +90,9 @@ def _stored_fields(values: dict[str, Any], record: Candidate | CandidateLink, kn
     fields: dict[str, Any] | None = values.get("fields")
     if fields is None:
         if isinstance(record, Candidate):
-            fields = rows.node_fields(record.row[NODE_START:], known_to)
+            fields = rows.node_fields(record.row, known_to)
         else:
-            fields = rows.link_fields(record.row[LINK_START:NODE_START], known_to)
+            fields = rows.link_fields(record.row, known_to)
         values["fields"] = fields
     return fields.copy()
 

@@ -11,6 +11,7 @@ from orchestration.traversal.paths import Identity
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import GraphEdge
 from schemas.temporal import END_OF_TIME
+from substrate.connection.kept import Record
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.store import search as rows
 
@@ -50,9 +51,7 @@ def stored_row(
     }
     node.setdefault("name", node["id"])
     row: list[Any] = [None] * (rows.NODE_START + len(NODE_COLUMNS))
-    row[rows.HOP], row[rows.SCORE] = hop, str(score)
-    if ends is not None:
-        row[rows.SOURCE], row[rows.TARGET] = ends
+    row[: rows.LINK_START] = hop, str(score), *(ends or (None, None))
     for place, column in enumerate(LINK_COLUMNS):
         row[rows.LINK_START + place] = None if link is None else link.get(column)
     for place, column in enumerate(NODE_COLUMNS):
@@ -84,12 +83,14 @@ def stored_link(
 
 def a_memory(memory_id: str, level: Level = N1, likeness: float | None = None, **columns: Any) -> Candidate:
     own = (level, memory_id, columns.get("version", 1))
-    return Candidate(own, stored_row({"id": memory_id, **columns}), likeness=likeness)
+    record = Record(stored_row({"id": memory_id, **columns})[rows.NODE_START :])
+    return Candidate(own, record, likeness=likeness)
 
 
 def a_link(source: str, target: str, level: Level = N1, **strength: float) -> CandidateLink:
     link = stored_link(f"{source}-{target}", **strength)
-    return CandidateLink(level, source, target, stored_row({"id": target}, link, hop=1, ends=(source, target)))
+    row = stored_row({"id": target}, link, hop=1, ends=(source, target))
+    return CandidateLink(level, source, target, Record(row[rows.LINK_START : rows.NODE_START]))
 
 
 def key(memory_id: str, level: Level = N1) -> Key:

@@ -290,7 +290,7 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     families.notes_waiting.add_metric((), len(runtime.deps.notes))
     families.notes_dropped.add_metric((), runtime.deps.notes.dropped)
     connection = runtime.deps.connection
-    caches = (("records", connection.records), ("graphs", connection.kept), ("streams", connection.answers))
+    caches = (("records", connection.columns), ("graphs", connection.kept), ("streams", connection.answers))
     for name, kept in caches:
         families.kept_bytes.add_metric((name,), kept.bytes)
         families.kept_hits.add_metric((name,), kept.hits)

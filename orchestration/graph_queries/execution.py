@@ -10,7 +10,8 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from orchestration.question.lexicon import Lexicon
@@ -21,16 +22,17 @@ from schemas.memory import GENERALISATION, GraphKey
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.kept import FoundRow, GraphRecords, Record, RecordName
+from substrate.connection.graph_columns import GraphColumns, LinkEnd, Version
+from substrate.connection.kept import Record
 from substrate.connection.pool import Row
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget, Query
 from substrate.store import waking
 from substrate.store.filters import EVERY_MEMORY
-from substrate.store.found_records import read_both
-from substrate.store.neighbours import NearLink, Neighbours, find_nearest, undisturbed
+from substrate.store.found_records import read_links, read_memories
+from substrate.store.neighbours import Neighbours, find_nearest, undisturbed
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, count_starts
+from substrate.store.search import NOW, SCORE, THIN, THIN_NAME, FoundRow, count_starts
 
 GRACE_SECONDS = 0.25
 
@@ -144,9 +146,10 @@ def collect_candidates(
     return candidates
 
 
-def kept_records(results: Iterable[QueryResult]) -> dict[GraphKey, GraphRecords]:
-    """What this process keeps of the records of the graphs that were asked."""
-    return {result.key: result.request.target.graph.records for result in results}
+def kept_records(results: Iterable[QueryResult]) -> dict[GraphKey, GraphColumns]:
+    """What this process holds of the present of the graphs that were asked."""
+    targets = (result.request.target for result in results)
+    return {target.key: target.columns for target in targets if target.columns is not None}
 
 
 def note_unfollowed(results: Iterable[QueryResult]) -> list[str]:
@@ -226,55 +229,75 @@ class SearchRows(NamedTuple):
     values: Mapping[str, Any]
     rows: Sequence[Row]
 
-    def ids(self, limit: str) -> list[str]:
+    def slots(self, limit: str, columns: GraphColumns) -> list[int]:
         """The memories from which links are followed, by the name of the parameter that limits them."""
-        return [row[THIN_NAME] for row in self.rows[: self.values[limit]]]
-
-    def names(self) -> list[RecordName]:
-        """The names of what it found."""
-        return [RecordName("memory", *row[THIN_NAME:]) for row in self.rows]
+        return [columns.slot(row[THIN_NAME]) for row in self.rows[: self.values[limit]]]
 
 
-type Steps = list[tuple[int, NearLink]]
+type Steps = list[tuple[int, LinkEnd]]
 """The links that were followed from what a search found, and how many links away from it each leads."""
 
 
 async def follow(target: GraphTarget, searches: Sequence[SearchRows]) -> list[list[Row]]:
-    """The rows of each search with those around them, in the columns of `substrate.store.search`.
+    """The rows of each search with those around them, in the columns of `substrate.store.search`: one link from
+    its first starts, two from the very first.
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     groups: dict[str, list[int]] = {}
     for place, search in enumerate(searches):
         groups.setdefault(repr([search.values[name] for name in EVERY_MEMORY]), []).append(place)
-    steps: dict[int, Steps] = {}
+    found: list[list[Row]] = [[] for _ in searches]
     for places in groups.values():
-        steps |= zip(places, await _walk(target, [searches[place] for place in places]), strict=True)
-    return await _rows(target, searches, [steps[place] for place in range(len(searches))])
+        own = [searches[place] for place in places]
+        rows = await undisturbed(target, own[0].values, partial(_follow_all, own))
+        for place, each in zip(places, rows, strict=True):
+            found[place] = each
+    return found
+
+
+async def _follow_all(searches: Sequence[SearchRows], neighbours: Neighbours) -> list[list[Row]]:
+    columns, first = neighbours.columns, max(search.values["first_hop"] for search in searches)
+    starts: list[int] = []
+    for search in searches:
+        starts += [*search.slots("expanded", columns), *search.slots("far", columns)]
+    unknown = set(starts)
+    while unknown:
+        await neighbours.read(unknown, first)
+        first = 0
+        unknown = set()
+        for search in searches:
+            for slot in search.slots("far", columns):
+                unknown.update(neighbours.uncrowded(slot, search.values["second_starts"] + AHEAD))
+        unknown -= neighbours.known
+    return await _rows(neighbours, searches, [_steps_of(search, neighbours) for search in searches])
 
 
 async def _rows(
-    target: GraphTarget,
+    neighbours: Neighbours,
     searches: Sequence[SearchRows],
     steps: Sequence[Steps],
     *,
     is_shown: Callable[[Record], bool] | None = None,
 ) -> list[list[Row]]:
     """The rows of each search, then those of its steps. `is_shown`: only some memories."""
-    names = [search.names() for search in searches]
-    near = [link for _, link in chain.from_iterable(steps)]
-    ends = {each.link: (each.source, each.target) for each in near}
-    memories, links = await read_both(target, chain(*names, (each.other for each in near)), ends)
-    found: list[list[Row]] = []
-    for search, own, taken in zip(searches, names, steps, strict=True):
-        rows: list[Row] = []
-        for row, name in zip(search.rows, own, strict=True):
-            if name in memories:
-                rows.append(FoundRow((0, row[SCORE], None, None), None, memories[name]))
-        for hop, each in taken:
-            link, memory = links.get(each.link), memories.get(each.other)
+    columns, graph = neighbours.columns, neighbours.graph
+    versions: list[Version] = []
+    for search, own in zip(searches, steps, strict=True):
+        versions += [(columns.slot(row[THIN_NAME]), *row[THIN_NAME + 1 : THIN_NAME + 3]) for row in search.rows]
+        versions += [columns.version(other) for _, (_, other) in own]
+    places = [place for own in steps for _, (place, _) in own]
+    memories, links = await together(read_memories(graph, columns, versions), read_links(graph, columns, places))
+    records, found = iter(memories), []
+    for search, own in zip(searches, steps, strict=True):
+        starts = [(row[SCORE], next(records)) for row in search.rows]
+        rows: list[Row] = [
+            FoundRow(0, score, None, None, None, each) for score, each in starts if each is not None
+        ]
+        for hop, (place, _) in own:
+            memory, link = next(records), links.get(place)
             if link is not None and memory is not None and (is_shown is None or is_shown(memory)):
-                rows.append(FoundRow((hop, None, each.source, each.target), link, memory))
+                rows.append(FoundRow(hop, None, *columns.ends(place), link, memory))
         found.append(rows)
     return found
 
@@ -285,19 +308,7 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
     Links are chosen before it is asked whether the memory at the other end may be shown beside the answer.
     """
     values = searches[0].values
-    ids = [name for search in searches for name in search.ids("expanded")]
     most = values["first_hop"]
-
-    async def choose(neighbours: Neighbours) -> list[Steps]:
-        if ids:
-            await neighbours.read(ids, most)
-        steps: list[Steps] = []
-        for search in searches:
-            names = dict.fromkeys(search.ids("expanded"))
-            steps.append([(1, near) for name in names for near in neighbours.strongest(name, most)])
-        return steps
-
-    steps = await undisturbed(target, values, choose, followed=False)
 
     def is_shown(memory: Record) -> bool:
         row, states = memory.row, values["beside_states"]
@@ -307,31 +318,17 @@ async def follow_beside(target: GraphTarget, searches: Sequence[SearchRows]) -> 
             and (not states or row[NODE_PLACE["resolution_state"]] in states)
         )
 
-    return await _rows(target, searches, steps, is_shown=is_shown)
+    async def choose(neighbours: Neighbours) -> list[list[Row]]:
+        starts = [dict.fromkeys(search.slots("expanded", neighbours.columns)) for search in searches]
+        slots = [slot for own in starts for slot in own]
+        if slots:
+            await neighbours.read(slots, most)
+        steps: list[Steps] = []
+        for own in starts:
+            steps.append([(1, end) for slot in own for end in neighbours.holding(slot)[:most]])
+        return await _rows(neighbours, searches, steps, is_shown=is_shown)
 
-
-async def _walk(target: GraphTarget, searches: Sequence[SearchRows]) -> list[Steps]:
-    """The steps of each search: one link from its first starts, two from the very first."""
-    first = max(search.values["first_hop"] for search in searches)
-    ids: list[str] = []
-    for search in searches:
-        ids += [*search.ids("expanded"), *search.ids("far")]
-    if not ids:
-        return [[] for _ in searches]
-
-    async def choose(neighbours: Neighbours) -> list[Steps]:
-        await neighbours.read(ids, first)
-        while True:
-            unknown: set[str] = set()
-            for search in searches:
-                for name in search.ids("far"):
-                    unknown.update(neighbours.uncrowded(name, search.values["second_starts"] + AHEAD))
-            unknown -= neighbours.known
-            if not unknown:
-                return [_steps_of(search, neighbours) for search in searches]
-            await neighbours.read(unknown, 0)
-
-    return await undisturbed(target, searches[0].values, choose)
+    return await undisturbed(target, values, choose, followed=False)
 
 
 def _steps_of(search: SearchRows, neighbours: Neighbours) -> Steps:
@@ -340,15 +337,13 @@ def _steps_of(search: SearchRows, neighbours: Neighbours) -> Steps:
     A start that was found twice counts each link twice, up to the limit.
     """
     steps: Steps = []
-    for name, times in Counter(search.ids("expanded")).items():
-        taken = neighbours.strongest(name, -(-search.values["first_hop"] // times))
-        links = {near.link: near for near in taken}
-        steps += [(1, near) for near in links.values()]
-    for name, times in Counter(search.ids("far")).items():
-        for other in neighbours.uncrowded(name, -(-search.values["second_starts"] // times)):
-            onward = (number for number in neighbours.holding(other) if neighbours.columns.other(number) != name)
-            for number in islice(onward, search.values["second_hop"]):
-                steps.append((2, neighbours.near_link(number, other)))
+    for slot, times in Counter(search.slots("expanded", neighbours.columns)).items():
+        taken = neighbours.holding(slot)[: -(-search.values["first_hop"] // times)]
+        steps += [(1, end) for end in dict.fromkeys(taken)]
+    for slot, times in Counter(search.slots("far", neighbours.columns)).items():
+        for other in neighbours.uncrowded(slot, -(-search.values["second_starts"] // times)):
+            onward = (end for end in neighbours.holding(other) if end[1] != slot)
+            steps += [(2, end) for end in islice(onward, search.values["second_hop"])]
     return steps
 
 

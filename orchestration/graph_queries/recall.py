@@ -19,7 +19,7 @@ from schemas.mind.state import CitizenState
 from schemas.temporal import Scope
 from substrate.graphs.graph import Query, Search
 from substrate.store import passages, search, waking
-from substrate.store.search import HOP, ID, SCORE, VERSION
+from substrate.store.search import HOP, FoundRow
 
 _GIVEN: Final[Mapping[str, Query]] = {
     "vector": search.GIVEN_NEAREST,
@@ -78,9 +78,10 @@ def take_hits(results: Iterable[QueryResult]) -> dict[str, tuple[RecalledHit, ..
     for result in results:
         search_name = _stem(result.request.query)
         if search_name in _GIVEN and not result.request.kind.startswith("event"):
-            rows, scored = [row for row in result.rows if row[HOP] == 0], search_name in _SCORED
+            rows = [FoundRow.of(row) for row in result.rows if row[HOP] == 0]
+            scored = search_name in _SCORED
             found[result.request.name] = tuple(
-                [RecalledHit(row[ID], row[VERSION], float(row[SCORE]) if scored else None) for row in rows]
+                [RecalledHit(row.id, row.version, float(row.score) if scored else None) for row in rows]
             )
     return found
 

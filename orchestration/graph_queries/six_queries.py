@@ -26,7 +26,7 @@ from substrate.language.text import name_key, search_form, stem, stems, words
 from substrate.likeness.port import Role
 from substrate.store import passages, search
 from substrate.store.filters import EVERY_MEMORY, felt_values, filter_values
-from substrate.store.search import ID
+from substrate.store.search import FoundRow
 
 EXACT_BELOW = 256
 """A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
@@ -299,7 +299,7 @@ async def draw(
 def memory_ids(results: Iterable[QueryResult], graph: GraphKey) -> list[str]:
     """The ids of the memories of one graph."""
     own = [result for result in results if result.key == graph]
-    return [row[ID] for result in own for row in result.rows]
+    return [FoundRow.of(row).id for result in own for row in result.rows]
 
 
 TELLING: Final = Reach(12, expanded_hits=0, expanded_anchors=0, far=0)

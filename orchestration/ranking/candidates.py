@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from schemas.memory import GraphKey, Level, level_of
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.connection.kept import FoundRow, GraphRecords, Record
+from substrate.connection.graph_columns import GraphColumns
+from substrate.connection.kept import Record
 from substrate.store.passages import FoundPassage, read_beginning, read_places
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, QUARANTINED
-from substrate.store.search import (
-    HOP,
-    ID,
-    LINK_ID,
-    LINK_START,
-    LINK_VERSION,
-    NODE_START,
-    SCORE,
-    SOURCE,
-    TARGET,
-    VERSION,
-)
+from substrate.store.search import NODE_START, SCORE, FoundRow
 
 type Key = tuple[GraphKey, str, int]
 """A candidate: the graph that holds it, memory id, version."""
 
-_NO_LINK = (None,) * NODE_START
-_CLOSED, _TEXT, _SPEAKER = (NODE_START + NODE_PLACE[each] for each in ("closed_reason", "description", "speaker"))
-_LINK_CLOSED = LINK_START + LINK_PLACE["closed_reason"]
-NO_RECORD = Record(())
-"""In place of a record that is still to be made from the row."""
+_CLOSED, _TEXT, _SPEAKER = (NODE_PLACE[each] for each in ("closed_reason", "description", "speaker"))
+_LINK_CLOSED = LINK_PLACE["closed_reason"]
+_KEY, _LINK_KEY = (itemgetter(places["id"], places["version"]) for places in (NODE_PLACE, LINK_PLACE))
 
 
 class ShownPassage(NamedTuple):
@@ -44,7 +33,7 @@ class ShownPassage(NamedTuple):
 
 @dataclass(slots=True)
 class Candidate:
-    """A memory record in row form: from `NODE_START` on, `row` is in the order of `NODE_COLUMNS`.
+    """A memory record. `row`: its columns as it is shown, in the order of `NODE_COLUMNS`.
 
     `likeness` is its cosine similarity to the question in [−1, 1]; None when no search returned it.
     `likeness_rank` is its rank by it, from 1; 0 when the vector search did not return it. `hops` is the shortest
@@ -52,11 +41,11 @@ class Candidate:
     it. `begun`: it was found by a period that the question names. `is_beside`: it is shown because another
     memory is: another version of it, or what it was said after. `passages`: those that the queries found of a long
     text. `shown`: the one that stands for the text in `row`, the beginning where no query found one; None for a
-    text that is shown whole. `record`: what this process keeps of the record.
+    text that is shown whole.
     """
 
     key: Key
-    row: Sequence[Any]
+    record: Record
     likeness: float | None = None
     likeness_rank: int = 0
     hops: int | None = None
@@ -65,15 +54,13 @@ class Candidate:
     is_beside: bool = False
     passages: tuple[FoundPassage, ...] = ()
     shown: ShownPassage | None = None
-    record: Record = NO_RECORD
+    row: Sequence[Any] = field(init=False, repr=False, compare=False)
     derived: dict[str, Any] = field(init=False, repr=False, compare=False)
     """What pure code computed from this memory as it is shown: from the columns of `row` and nothing else. Other
     questions find it here; whoever misses something computes and adds it."""
 
     def __post_init__(self) -> None:
-        if self.record is NO_RECORD:
-            self.record = Record(self.row[NODE_START:])
-        self.derived = self.record.derived
+        self.row, self.derived = self.record.row, self.record.derived
         beginning = read_beginning(self.get("description"))
         if beginning is not None:
             text, length = beginning
@@ -82,28 +69,27 @@ class Candidate:
     def show(self, passage: ShownPassage, text: str) -> None:
         """Let a passage stand for the long text."""
         self.row = [*self.row]
-        self.row[NODE_START + NODE_PLACE["description"]] = text
+        self.row[_TEXT] = text
         self.shown = passage
         self.derived = self.record.derived_of(passage.start, passage.end)
 
     def get(self, column: str) -> Any:
         """The raw value of a memory column."""
-        return self.row[NODE_START + NODE_PLACE[column]]
+        return self.row[NODE_PLACE[column]]
 
 
 @dataclass(slots=True)
 class CandidateLink:
-    """A link record in row form, between the memory ids `source` and `target`, as `Candidate` has a memory."""
+    """A link record between the memory ids `source` and `target`. `row`: its columns, as `LINK_COLUMNS`."""
 
     graph_key: GraphKey
     source: str
     target: str
-    row: Sequence[Any]
-    record: Record = NO_RECORD
+    record: Record
+    row: Sequence[Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.record is NO_RECORD:
-            self.record = Record(self.row[LINK_START:NODE_START])
+        self.row = self.record.row
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -112,7 +98,7 @@ class CandidateLink:
 
     def get(self, column: str) -> Any:
         """The raw value of a link column."""
-        return self.row[LINK_START + LINK_PLACE[column]]
+        return self.row[LINK_PLACE[column]]
 
 
 def is_quarantined(record: Candidate | CandidateLink, known_to: Instant) -> bool:
@@ -122,13 +108,13 @@ def is_quarantined(record: Candidate | CandidateLink, known_to: Instant) -> bool
 
 def column_of(links: Iterable[CandidateLink], column: str) -> list[Any]:
     """The raw values of a link column of many links."""
-    place = LINK_START + LINK_PLACE[column]
+    place = LINK_PLACE[column]
     return [link.row[place] for link in links]
 
 
 def memory_column(memories: Iterable[Candidate], column: str) -> list[Any]:
     """The raw values of a memory column of many memories."""
-    place = NODE_START + NODE_PLACE[column]
+    place = NODE_PLACE[column]
     return [memory.row[place] for memory in memories]
 
 
@@ -137,34 +123,45 @@ class Candidates:
     """All memories and links that the queries returned, each once.
 
     `known_to` ends the transaction time of the question: a record closed later still reads as open. `kept`: by
-    graph, the records that this process keeps; those of another graph are kept nowhere.
+    graph, what this process holds of its present; records of another graph are kept nowhere.
     """
 
     memories: dict[Key, Candidate] = field(default_factory=dict)
     links: dict[tuple[GraphKey, str, int], CandidateLink] = field(default_factory=dict)
     known_to: Instant = AFTER_ALL
-    kept: Mapping[GraphKey, GraphRecords] = field(default_factory=dict)
+    kept: Mapping[GraphKey, GraphColumns] = field(default_factory=dict)
 
-    def _memory(self, key: Key, row: Sequence[Any]) -> Candidate:
+    def _record(self, graph: GraphKey, columns: Sequence[Any]) -> Record:
+        """The record of the columns of a memory: the one that this process holds, if it does."""
+        kept = self.kept.get(graph)
+        return Record(columns) if kept is None else kept.take(columns)
+
+    def _read(self, graph: GraphKey, row: Sequence[Any]) -> FoundRow:
+        """A row of a search, with the records that this process holds."""
         if isinstance(row, FoundRow):
-            return Candidate(key, row, record=row.memory)
-        kept = self.kept.get(key[0])
-        return Candidate(key, row, record=NO_RECORD if kept is None else kept.take("memory", row[NODE_START:]))
+            return row
+        found, kept = FoundRow.of(row), self.kept.get(graph)
+        link = found.link
+        if kept is not None and link is not None and found.source is not None and found.target is not None:
+            link = kept.take_link(link.row, found.source, found.target)
+        return found._replace(link=link, memory=self._record(graph, found.memory.row))
 
-    def _found(self, graph: GraphKey, row: Sequence[Any]) -> Candidate:
-        """The memory of a row, among the candidates from now on."""
-        key = (graph, row[ID], row[VERSION])
+    def _memory(self, graph: GraphKey, record: Record) -> Candidate:
+        """The memory of a record, among the candidates from now on."""
+        key = (graph, *_KEY(record.row))
         memory = self.memories.get(key)
         if memory is None:
-            memory = self.memories[key] = self._memory(key, row)
+            memory = self.memories[key] = Candidate(key, record)
         return memory
 
-    def _link(self, graph: GraphKey, row: Sequence[Any]) -> CandidateLink:
-        if isinstance(row, FoundRow) and row.link is not None:
-            return CandidateLink(graph, row[SOURCE], row[TARGET], row, row.link)
-        kept = self.kept.get(graph)
-        record = NO_RECORD if kept is None else kept.take("link", row[LINK_START:NODE_START])
-        return CandidateLink(graph, row[SOURCE], row[TARGET], row, record)
+    def _link(self, graph: GraphKey, source: str, target: str, record: Record) -> CandidateLink:
+        """The link of a record, among the candidates from now on."""
+        link_id, version = _LINK_KEY(record.row)
+        key = (graph, link_id, version or 1)
+        link = self.links.get(key)
+        if link is None:
+            link = self.links[key] = CandidateLink(graph, source, target, record)
+        return link
 
     def add(
         self, graph: GraphKey, rows: Iterable[Sequence[Any]], *, likeness: bool, named: Collection[str] = ()
@@ -174,38 +171,40 @@ class Candidates:
         `named`: the ids of the memories that the question names.
         """
         for row in rows:
-            memory, hop = self._found(graph, row), row[HOP]
-            if hop:
-                link = (graph, row[LINK_ID], row[LINK_VERSION] or 1)
-                if link not in self.links:
-                    self.links[link] = self._link(graph, row)
+            hop, score, source, target, link, record = self._read(graph, row)
+            memory = self._memory(graph, record)
+            if link is not None and source is not None and target is not None:
+                self._link(graph, source, target, link)
             if hop == 0 and likeness:
-                memory.likeness = 1.0 - float(row[SCORE])
+                memory.likeness = 1.0 - float(score)
                 memory.likeness_rank = 1  # found by likeness; which of them is the nearest shows below
             elif memory.hops is None or hop < memory.hops:
                 memory.hops = hop
-                memory.named = memory.named or (hop == 0 and row[ID] in named)
+                memory.named = memory.named or (hop == 0 and memory.key[1] in named)
         if likeness:
             self._rank_by_likeness(level_of(graph))
 
-    def add_links(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> list[Candidate]:
+    def add_links(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> list[tuple[Candidate, str]]:
         """Add links, and the memories that some of the rows have, which are shown beyond the limit; return those
-        that were no candidates."""
-        new: list[Candidate] = []
+        that were no candidates, each with the source of its link."""
+        new: list[tuple[Candidate, str]] = []
         for row in rows:
-            link, key = self._link(graph, row), (graph, row[ID], row[VERSION])
-            if link.row[_LINK_CLOSED] == QUARANTINED and is_quarantined(link, self.known_to):
+            _, _, source, target, record, of_memory = self._read(graph, row)
+            if record is None or source is None or target is None:
                 continue
-            self.links.setdefault((graph, row[LINK_ID], row[LINK_VERSION] or 1), link)
-            if row[ID] is None:
+            if is_quarantined(CandidateLink(graph, source, target, record), self.known_to):
                 continue
-            memory = self.memories.get(key) or self._memory(key, row)
-            if memory.row[_CLOSED] == QUARANTINED and is_quarantined(memory, self.known_to):
+            self._link(graph, source, target, record)
+            if of_memory.row[0] is None:
+                continue
+            key = (graph, *_KEY(of_memory.row))
+            memory = self.memories.get(key) or Candidate(key, of_memory)
+            if is_quarantined(memory, self.known_to):
                 continue
             memory.hops, memory.is_beside = memory.hops or 1, True
             if key not in self.memories:
                 self.memories[key] = memory
-                new.append(memory)
+                new.append((memory, source))
         return new
 
     def add_begun(self, graph: GraphKey, rows: Iterable[Sequence[Any]]) -> None:
@@ -213,7 +212,7 @@ class Candidates:
         or null without an embedding.
         """
         for row in rows:
-            memory = self._found(graph, row)
+            memory = self._memory(graph, self._record(graph, row[NODE_START:]))
             memory.begun = True
             if memory.likeness is None and row[SCORE] is not None:
                 memory.likeness = 1.0 - float(row[SCORE])
@@ -224,7 +223,7 @@ class Candidates:
         A memory is as like the question as the nearest of its passages.
         """
         for row in rows:
-            memory = self._found(graph, [*_NO_LINK, *row[NODE_START:]])
+            memory = self._memory(graph, self._record(graph, row[NODE_START:]))
             memory.passages = tuple(read_places(row))
             nearest = max(passage.likeness for passage in memory.passages)
             if likeness and (memory.likeness is None or nearest > memory.likeness):
@@ -261,9 +260,9 @@ class Candidates:
         """
         new: list[Key] = []
         for row in rows:
-            key = (graph, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
+            key = (graph, *_KEY(row))
             if key not in self.memories:
-                version = self._memory(key, [*_NO_LINK, *row])
+                version = Candidate(key, self._record(graph, row))
                 if is_quarantined(version, self.known_to):
                     continue
                 self.memories[key] = version

@@ -18,7 +18,6 @@ from schemas.memory import CONDITIONAL, IMPORTANT, REQUIRED, STORED_DEFAULTS, Le
 from schemas.temporal import Instant, to_datetime
 from substrate.emotions import cosine_similarities
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NODE_START
 
 REALITY_PRESSURE: Final = 0.5
 """External urgency in [0, 1] where the request gives none (003)."""
@@ -37,12 +36,10 @@ instead of 3.
 _READ: Final = frozenset(("emotion_vector", "goal", "resolution_state"))
 """The metadata that is absent unless a writer gave it or the text tells it."""
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
-_PLACES = tuple(NODE_START + place for name, place in NODE_PLACE.items() if name in _METADATA)
+_PLACES = tuple(place for name, place in NODE_PLACE.items() if name in _METADATA)
 _metadata = itemgetter(*_PLACES)
-_UNSET: Final = NODE_START + NODE_PLACE["unset"]
-_weighing = itemgetter(
-    *(NODE_START + NODE_PLACE[name] for name in ("energy", "confidence", "emotion_vector", "unset"))
-)
+_UNSET: Final = NODE_PLACE["unset"]
+_weighing = itemgetter(*(NODE_PLACE[name] for name in ("energy", "confidence", "emotion_vector", "unset")))
 
 
 class Score(NamedTuple):
@@ -82,7 +79,7 @@ def _names(unset: str | None) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def _places_read(unset: str | None) -> tuple[int, ...]:
     """Where a row has the metadata that were read from the text."""
-    return tuple(NODE_START + NODE_PLACE[name] for name in sorted(_READ & _names(unset)))
+    return tuple(NODE_PLACE[name] for name in sorted(_READ & _names(unset)))
 
 
 def completeness(memory: Candidate, *, inferred: bool = True) -> float:

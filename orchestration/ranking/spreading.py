@@ -17,7 +17,6 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.traversal.paths import NO_STATE, State, columns_needed, traversal_probabilities
 from schemas.memory import STORED_DEFAULTS, GraphKey
 from substrate.store.rows import LINK_PLACE
-from substrate.store.search import LINK_START
 
 NAMED_PULL: Final = 0.35
 """What a memory that the question names gives to each neighbour over a link of probability 1."""
@@ -31,7 +30,7 @@ HUB_LINKS: Final = 4
 _TAKEN: Final[Mapping[str, float | None]] = {"energy": STORED_DEFAULTS["energy"], "emotion_vector": None}
 """What a link takes from its ends, and the values that it would have without."""
 
-_RELATION: Final = LINK_START + LINK_PLACE["relation_type"]
+_RELATION: Final = LINK_PLACE["relation_type"]
 
 type Identity = tuple[GraphKey, str]
 """What links connect: a memory, whatever its versions."""

@@ -32,7 +32,6 @@ from substrate.language.text import (
 )
 from substrate.store import rows
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NODE_START
 
 CLAUSE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+| [-–—] |, ")
 BARE_TYPES: Final = frozenset(("Session", "Person"))
@@ -45,7 +44,7 @@ MOST_ROOTS: Final = 100
 LEAST_SAID: Final = 4
 """A text of fewer words is no duplicate of another."""
 _KIND, _BEGAN, _ENDED, _EXPIRED, _TEXT, _SPEAKER, _AUTHOR, _NAME, _FELT = (
-    NODE_START + NODE_PLACE[column]
+    NODE_PLACE[column]
     for column in (
         "node_type", "valid_at", "invalid_at", "expired_at", "description", "speaker", "author", "name",
         "emotion_vector",

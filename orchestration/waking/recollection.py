@@ -18,7 +18,7 @@ from orchestration.graph_queries.six_queries import prepare_queries
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, ROLES, Question
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import NO_RECORD, Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channel_weights import CHANNEL_WEIGHTS
 from orchestration.ranking.channels import likeness_score, table_of, word_score
 from orchestration.ranking.consciousness_score import FOCUS, consciousness_scores, in_rank_order
@@ -37,11 +37,11 @@ from schemas.intention import EMOTIONAL_MODES, Filters, QueryMode, RetrievalInte
 from schemas.memory import GraphKey, Level, ResolutionState
 from schemas.temporal import Scope
 from substrate.connection.errors import GraphMissing
+from substrate.connection.kept import Record
 from substrate.connection.together import together
 from substrate.graphs.graph import GraphTarget
 from substrate.store import told as store
 from substrate.store.feelings import OPEN_STATES
-from substrate.store.search import SOURCE
 
 LIKENESS_SHARE: Final = 2 / 3
 """The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
@@ -259,8 +259,8 @@ def add_told(
     for key in best:
         memory, told_memory = candidates.memories.get(key), recollection.told[key].memory
         if memory is None:
-            record = NO_RECORD if told_memory.shown else told_memory.record
-            candidates.memories[key] = Candidate(key, told_memory.row, hops=0, record=record)
+            record = Record(told_memory.row) if told_memory.shown else told_memory.record
+            candidates.memories[key] = Candidate(key, record, hops=0)
         elif memory.hops is None:
             memory.hops = 0
     given = {key: score for key, score in scores.items() if key not in recollection.told}
@@ -297,9 +297,9 @@ async def add_links(
     beside: list[Candidate] = []
     shares: list[float] = []
     for graph, rows in zip(ids, found, strict=True):
-        for memory in candidates.add_links(graph, rows):
+        for memory, source in candidates.add_links(graph, rows):
             beside.append(memory)
-            shares.append(SPREAD_SHARE * told[memory.row[SOURCE]])
+            shares.append(SPREAD_SHARE * told[source])
     scores = in_rank_order(consciousness_scores(beside, shares, waking.emotions, waking.pressure))
     parts = dict(activation.parts)
     for score in scores:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -26,7 +26,7 @@ from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.language.text import query_words
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
+from substrate.store.search import FoundRow
 
 SIMILAR_STATE_LIKENESS = 0.7
 """A state is similar when the cosine of emotions is above this (003, find_similar_state)."""
@@ -51,52 +51,36 @@ SPREAD_SHARE = 0.5
 """How much of the activation that spreads to it counts for a memory that is only linked to answers."""
 
 
-_GOAL: Final = NODE_START + NODE_PLACE["goal"]
-_EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
+_GOAL, _EMOTIONS = NODE_PLACE["goal"], NODE_PLACE["emotion_vector"]
 
 
 @dataclass(frozen=True, slots=True)
 class WakingRow:
-    """A row of one of the queries of `substrate.store.waking`, with the columns of `substrate.store.search`."""
+    """A row of one of the queries of `substrate.store.waking`. `found.hop`: 0 for a possible answer of the mode, 1
+    to 3 for what is linked to an answer, -1 for a past record of a blockage. `found.score`: for hop 0 the distance
+    or the weight by which the query ordered its rows.
+    """
 
     graph: GraphKey
-    columns: Sequence[Any]
-
-    @property
-    def hop(self) -> int:
-        """0: a possible answer of the mode. 1 to 3: linked to an answer. -1: a past record of a blockage."""
-        return int(self.columns[HOP])
-
-    @property
-    def score(self) -> float:
-        """For hop 0: the distance or the weight by which the query ordered its rows."""
-        return float(self.columns[SCORE])
-
-    @property
-    def link_ends(self) -> tuple[str, str]:
-        return self.columns[SOURCE], self.columns[TARGET]
-
-    @property
-    def memory_id(self) -> str:
-        return str(self.columns[ID])
+    found: FoundRow
 
     @property
     def key(self) -> tuple[GraphKey, str, int]:
-        return self.graph, self.memory_id, self.columns[VERSION]
+        return self.graph, self.found.id, self.found.version
 
     @property
     def goal(self) -> str | None:
-        goal: str | None = self.columns[_GOAL]
+        goal: str | None = self.found.memory.row[_GOAL]
         return goal
 
     @property
     def emotions(self) -> dict[str, float]:
         """Intensities by emotion name in normal form."""
-        stored = self.columns[_EMOTIONS]
+        stored = self.found.memory.row[_EMOTIONS]
         return normal_emotions(orjson.loads(stored)) if stored else {}
 
     def with_score(self, score: float) -> WakingRow:
-        return WakingRow(self.graph, [*self.columns[:SCORE], score, *self.columns[SCORE + 1 :]])
+        return WakingRow(self.graph, self.found._replace(score=score))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +160,10 @@ def likeness_when_blocked(rows: Iterable[WakingRow], emotions: Mapping[str, floa
     """
     likeness: dict[str, float] = {}
     for row in rows:
-        felt = row.emotions if row.hop < 0 else None
+        felt = row.emotions if row.found.hop < 0 else None
         if felt:
             cosine = cosine_similarity(felt, emotions)
-            likeness[row.memory_id] = max(cosine, likeness.get(row.memory_id, 0.0))
+            likeness[row.found.id] = max(cosine, likeness.get(row.found.id, 0.0))
     return likeness
 
 
@@ -188,10 +172,10 @@ def measure(row: WakingRow, when_blocked: Mapping[str, float], waking: WakingSta
 
     For a resolved blockage the emotions from when it was blocked count, `when_blocked`, not its later ones (003).
     """
-    emotional = when_blocked.get(row.memory_id)
+    emotional = when_blocked.get(row.found.id)
     if emotional is None:
         emotional = cosine_similarity(row.emotions, waking.emotions)
-    return Answer(emotional, 0.0 if by_emotion or waking.goal is None else 1.0 - row.score)
+    return Answer(emotional, 0.0 if by_emotion or waking.goal is None else 1.0 - float(row.found.score))
 
 
 def least_likeness(mode: QueryMode) -> float:
@@ -220,12 +204,12 @@ def _is_under_goal(stored: str | None, answer: Answer, waking: WakingState) -> b
 
 def keep_linked(rows: Sequence[WakingRow], answers: Sequence[WakingRow]) -> list[WakingRow]:
     """The answers, smallest score first, followed by the rows that links connect to them within three hops."""
-    linked_rows = sorted(answers, key=lambda row: row.score)
-    reached = {row.memory_id for row in linked_rows}
+    linked_rows = sorted(answers, key=lambda row: float(row.found.score))
+    reached = {row.found.id for row in linked_rows}
     for hop in (1, 2, 3):
-        next_rows = [row for row in rows if row.hop == hop and not reached.isdisjoint(row.link_ends)]
+        next_rows = [row for row in rows if row.found.hop == hop and not reached.isdisjoint(row.found[2:4])]
         linked_rows += next_rows
-        reached.update(row.memory_id for row in next_rows)
+        reached.update(row.found.id for row in next_rows)
     return linked_rows
 
 
@@ -252,19 +236,19 @@ def collect_answers(results: Iterable[QueryResult], waking: WakingState, known_t
 
 def _collect(collected: CollectedAnswers, result: QueryResult, waking: WakingState) -> None:
     level, by_emotion = result.key, result.request.kind == "vector"
-    rows = [WakingRow(level, columns) for columns in result.rows]
+    rows = [WakingRow(level, FoundRow.of(row)) for row in result.rows]
     when_blocked = likeness_when_blocked(rows, waking.emotions)
     collected.once_blocked.update((level, memory_id) for memory_id in when_blocked)
     accepted = []
     for row in rows:
-        if row.hop != 0:
+        if row.found.hop != 0:
             continue
         answer = measure(row, when_blocked, waking, by_emotion=by_emotion)
         if is_answer(row, answer, waking, by_emotion=by_emotion):
             accepted.append(row.with_score(1.0 - answer.emotional if by_emotion else 0.0))
             known = collected.answers.get(row.key, answer)
             collected.answers[row.key] = Answer(answer.emotional, max(answer.meaning, known.meaning))
-    columns = [row.columns for row in keep_linked(rows, accepted)]
+    columns = [row.found for row in keep_linked(rows, accepted)]
     collected.candidates.add(level, columns, likeness=by_emotion)
 
 

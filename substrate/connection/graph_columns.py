@@ -1,35 +1,57 @@
 """The memories and links of the present of one graph in columns: by them a question knows what to follow. Pure.
 
-A memory has a slot, and each end of a link a number; columns have a value for each. So a memory takes about 250
-bytes and an end of a link 35, and a question looks at numbers until it knows what it shows. What is held is as it
-was in one state of the graph (`GraphState`); `ColumnsCache` sees to that.
+A memory has a slot, and a link a place; columns have a value for each. So a memory takes about 250 bytes and a
+link 70, and a question looks at numbers until it knows what it ranks: the records of that are held by slot and
+place. What is held is as it was in one state of the graph (`GraphState`); `ColumnsCache` sees to that.
 """
 
 from __future__ import annotations
 
-import builtins
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, MutableSequence, Sequence
-from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.kept import GraphState, RecordName, name_of, pack, unpack
+from substrate.connection.kept import GraphState, Record, Records
+from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 
-DEFAULT_BYTES: Final = 64 << 20
+DEFAULT_BYTES: Final = 112 << 20
 MEMORY_BYTES: Final = 250
-LINK_BYTES: Final = 35
-ROW_BYTES: Final = 50
-"""Beside its values, the packed row of a record."""
+LINK_BYTES: Final = 70
+OPEN_MEMORY, OPEN_LINK = 9_000, 6_000
+"""What an open record takes beside its texts, with what is usually computed from it."""
 GRAPH_BYTES: Final = 1_000
 """What a graph takes of which nothing is held yet: a service may be asked about any number of citizens."""
 UNKNOWN: Final = -1
 """In place of the number of links that were not read."""
-OPEN, TOLD, TELLS, STATES, CUT, _KNOWN = 1, 2, 4, 8, 16, 32
-"""Bits of a memory: it is known now; somebody told it; it says something; does not only ask; its text is long."""
+OPEN, TOLD, TELLS, STATES, _KNOWN = 1, 2, 4, 8, 16
+"""Bits of a memory: it is known now; somebody told it; it says something; does not only ask."""
 WALKED, OUTGOING, SHOWN = 1, 2, 4
-"""Bits of an end of a link: questions follow it; the memory is its source; it is known now."""
+"""Bits of a link: questions follow it; the memory that tells of it is its source; it is known now."""
+
+type Version = tuple[int, int, Instant]
+"""By what a record of a memory is recognised: its slot, its version, and when it was created."""
+type LinkEnd = tuple[int, int]
+"""The place of a link of a memory, and the slot of the memory at its other end."""
+_VERSION: Final = itemgetter(NODE_COLUMNS.index("version"), NODE_COLUMNS.index("created_at"))
+_LINK_VERSION: Final = itemgetter(*map(LINK_COLUMNS.index, ("id", "version", "created_at", "expired_at")))
+
+
+class LinkVersion(NamedTuple):
+    """By what the record of a link is recognised. `version`: 1 for one that never changed."""
+
+    id: str
+    version: int
+    created_at: Instant
+    expired_at: Instant
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> LinkVersion:
+        """That of a whole row."""
+        link_id, version, created_at, expired_at = _LINK_VERSION(row)
+        return cls(link_id, version or 1, created_at, expired_at)
 
 
 class MemoryRow(NamedTuple):
@@ -82,25 +104,31 @@ class GraphColumns:
         self._version, self._created, self._valid, self._invalid = self._memories[:4]
         self._energy, self._confidence, self._bits = self._memories[4:7]
         self._keys: list[Sequence[str] | None] = []
-        self._rows: list[bytes | None] = []
+        self._records = Records(OPEN_MEMORY)
         self._degree, self._first, self._count = array("i"), array("q"), array("i")
         self._used = array("q")  # the last question that looked at it
-        # By the number of an end of a link.
-        self._ends: list[MutableSequence[Any]] = [array(code) for code in "ihiqqqB"]
-        self._other, self._type, self._link_version, self._link_created = self._ends[:4]
-        self._link_valid, self._link_invalid, self._link_bits = self._ends[4:]
-        self._link_rows: list[bytes | None] = []
+        self._linked = array("i")  # the places of the links of one memory after another
+        # By the place of a link.
+        self._links: list[MutableSequence[Any]] = [array(code) for code in "iihiqqqB"]
+        self._source, self._target, self._type, self._link_version = self._links[:4]
+        self._link_created, self._link_valid, self._link_invalid, self._link_bits = self._links[4:]
+        self.link_records = Records(OPEN_LINK)
         self._types: dict[str, int] = {}
         self._type_names: list[str] = []
         self._link_ids: dict[int, str] = {}
-        self._row_bytes = 0
-        self.crowds: dict[tuple[str, Wanted], tuple[Instant, range]] = {}
+        self.crowds: dict[tuple[int, Wanted], tuple[Instant, Sequence[int]]] = {}
 
     @property
-    def bytes(self) -> int:
-        """What all of it takes, by estimate."""
+    def bytes_held(self) -> int:
+        """What all of it takes, by estimate, without open records."""
         named = (MEMORY_BYTES - 40) * len(self._link_ids)
-        return GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self._other) + named + self._row_bytes
+        own = GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self._source) + named
+        return own + self._records.bytes + self.link_records.bytes
+
+    @property
+    def bytes_open(self) -> int:
+        """What open records take, by estimate."""
+        return self._records.of_open + self.link_records.of_open
 
     # --- what is held ---------------------------------------------------------------------------------------
 
@@ -115,7 +143,7 @@ class GraphColumns:
             for unknown in (self._degree, self._count):
                 unknown.append(UNKNOWN)
             self._keys.append(None)
-            self._rows.append(None)
+            self._records.add_place()
         return slot
 
     def hold_memory(self, row: MemoryRow) -> None:
@@ -125,62 +153,78 @@ class GraphColumns:
             column[slot] = value
         self._bits[slot] |= _KNOWN
 
-    def hold_gone(self, names: Iterable[str]) -> None:
+    def hold_gone(self, slots: Iterable[int]) -> None:
         """Of these memories those that are not held do not exist."""
-        for slot in map(self.slot, names):
+        for slot in slots:
             self._bits[slot] = self._bits[slot] or _KNOWN
 
     def hold_keys(self, name: str, keys: Sequence[str]) -> None:
         """Hold the keys of the vectors of a memory (`substrate.likeness`)."""
         self._keys[self.slot(name)] = keys
 
-    def hold_links(self, name: str, degree: int, links: Sequence[LinkRow] | None) -> None:
-        """Hold the ends of links of a memory, strongest first; None where only their number was read."""
-        slot, added = self.slot(name), self.add_links(links or ())
-        self._degree[slot], self._first[slot] = degree, added.start
-        self._count[slot] = UNKNOWN if links is None else len(added)
+    def hold_links(self, slot: int, degree: int, links: Sequence[LinkRow] | None) -> None:
+        """Hold the links of a memory, strongest first; None where only their number was read."""
+        places = self.add_links(slot, links or ())
+        self._degree[slot], self._first[slot] = degree, len(self._linked)
+        self._count[slot] = UNKNOWN if links is None else len(places)
+        self._linked.extend(places)
 
-    def add_links(self, links: Sequence[LinkRow]) -> range:
-        """Hold ends of links, which get these numbers."""
-        start = len(self._other)
-        for other, relation_type, link_id, *rest in links:
-            if link_id is not None:
-                self._link_ids[len(self._other)] = link_id
-            if relation_type not in self._types:
-                self._types[relation_type] = len(self._type_names)
-                self._type_names.append(relation_type)
-            values = (self.slot(other), self._types[relation_type], *rest)
-            for column, value in zip(self._ends, values, strict=True):
-                column.append(value)
-            self._link_rows.append(None)
-        return range(start, len(self._other))
+    def add_links(self, slot: int, links: Sequence[LinkRow]) -> list[int]:
+        """Hold links that a memory tells of; their places. One that the other end told of has one already."""
+        places: list[int] = []
+        for row in links:
+            other = self.slot(row.other)
+            source, target = (slot, other) if row.bits & OUTGOING else (other, slot)
+            if row.relation_type not in self._types:
+                self._types[row.relation_type] = len(self._type_names)
+                self._type_names.append(row.relation_type)
+            values = [source, target, self._types[row.relation_type], *row[3:7], row.bits & ~OUTGOING]
+            for place in places if other == slot else self._places(other):
+                is_between = self._source[place] == source and self._target[place] == target
+                if is_between and self._link_ids.get(place) == row.id and self._values(place) == values:
+                    break
+            else:
+                place = len(self._source)
+                for column, value in zip(self._links, values, strict=True):
+                    column.append(value)
+                if row.id is not None:
+                    self._link_ids[place] = row.id
+                self.link_records.add_place()
+            places.append(place)
+        return places
+
+    def _values(self, place: int) -> list[Any]:
+        return [column[place] for column in self._links]
 
     def hold_row(self, row: Sequence[Any]) -> None:
-        """Hold the whole row of the record of a memory that is held, packed."""
-        name = name_of("memory", row)
-        slot = self._slots.get(name.id)
-        if slot is not None and self._rows[slot] is None and self.record(name.id) == name:
-            self._rows[slot] = self._pack(row)
+        """Hold the whole row of the present record of a memory, unless another one is held of it."""
+        slot, version = self.slot(row[0]), _VERSION(row)
+        if not self._bits[slot] or self.version(slot) == (slot, *version):
+            held = self._records.row(slot)
+            if held is None or _VERSION(held) != version:
+                self._records.hold(slot, row)
 
     def hold_link_row(self, row: Sequence[Any], source: str, target: str) -> None:
-        """Hold the whole row of the record of a link, packed, if the links of its source are held."""
-        number = self._number(name_of("link", row), source, target)
-        if number is not None and self._link_rows[number] is None:
-            self._link_rows[number] = self._pack(row)
-
-    def _pack(self, row: Sequence[Any]) -> builtins.bytes:
-        packed = pack(row)
-        self._row_bytes += _bytes_of(packed)
-        return packed
+        """Hold the whole row of the record of a link, if the links of its source are held."""
+        place = self.place(row, source, target)
+        if place is not None and not self.link_records.holds(place):
+            self.link_records.hold(place, row)
 
     def forget(self, names: Collection[str]) -> None:
         """Hold nothing more of these memories and of their links."""
         for slot in [self._slots[name] for name in names if name in self._slots]:
             self._bits[slot] = 0
             self._degree[slot] = self._count[slot] = UNKNOWN
-            self._keys[slot] = self._rows[slot] = None
+            self._keys[slot] = None
+            self._records.drop(slot)
         if names:
             self.crowds.clear()
+
+    def close(self, least: int) -> None:
+        """Have at least so many bytes less in open records, as far as there are any."""
+        of_links = least * self.link_records.of_open // max(1, self.bytes_open)
+        self.link_records.close(of_links + 1)
+        self._records.close(least - of_links)
 
     def used_last(self, most_bytes: int) -> GraphColumns:
         """Columns in the same state, of the memories that were looked at last since these were made, with their
@@ -188,21 +232,24 @@ class GraphColumns:
         kept = GraphColumns(self.state)
         kept.is_filled, kept.questions = self.is_filled, self.questions
         kept._types, kept._type_names = self._types.copy(), self._type_names.copy()
+        places: dict[int, int] = {}
         for slot in sorted(range(len(self.ids)), key=self._used.__getitem__, reverse=True):
-            if not self._used[slot] or kept.bytes > most_bytes:
+            if not self._used[slot] or kept.bytes_held > most_bytes:
                 break
-            own, numbers = kept._copy(self, slot), self.links(self.ids[slot])
+            own = kept._copy(self, slot)
             kept._degree[own], kept._count[own] = self._degree[slot], self._count[slot]
-            kept._first[own] = len(kept._other)
-            for number in numbers:
-                other = kept._copy(self, self._other[number])
-                if number in self._link_ids:
-                    kept._link_ids[len(kept._other)] = self._link_ids[number]
-                for column, former in zip(kept._ends, self._ends, strict=True):
-                    column.append(former[number])
-                kept._other[-1] = other
-                kept._link_rows.append(self._link_rows[number])
-                kept._row_bytes += _bytes_of(self._link_rows[number])
+            kept._first[own] = len(kept._linked)
+            for place in self._places(slot):
+                if place not in places:
+                    places[place] = len(kept._source)
+                    source, target, *rest = self._values(place)
+                    values = kept._copy(self, source), kept._copy(self, target), *rest
+                    for column, value in zip(kept._links, values, strict=True):
+                        column.append(value)
+                    if place in self._link_ids:
+                        kept._link_ids[places[place]] = self._link_ids[place]
+                    kept.link_records.add_place(self.link_records, place)
+                kept._linked.append(places[place])
         return kept
 
     def _copy(self, former: GraphColumns, place: int) -> int:
@@ -211,43 +258,51 @@ class GraphColumns:
         if not self._bits[slot]:
             for column, others in zip(self._memories, former._memories, strict=True):
                 column[slot] = others[place]
-            self._keys[slot], self._rows[slot] = former._keys[place], former._rows[place]
-            self._row_bytes += _bytes_of(former._rows[place])
+            self._keys[slot] = former._keys[place]
+            row = former._records.row(place)
+            if row is not None:
+                self._records.hold(slot, row)
         return slot
 
     # --- what is known --------------------------------------------------------------------------------------
 
-    def degree(self, name: str) -> int:
+    def degree(self, slot: int) -> int:
         """How many links a memory has in all; `UNKNOWN` where they were not read."""
-        slot = self._slots.get(name)
-        return UNKNOWN if slot is None else self._degree[slot]
+        return self._degree[slot]
 
-    def links(self, name: str) -> range:
-        """The numbers of the ends of its links, strongest first; none where they were not read."""
-        slot = self._slots[name]
+    def links(self, slot: int) -> Sequence[int]:
+        """The places of its links, strongest first; none where they were not read."""
         self._used[slot] = self.questions
-        return range(self._first[slot], self._first[slot] + max(0, self._count[slot]))
+        return self._places(slot)
 
-    def unknown_ends(self, names: Iterable[str]) -> list[str]:
+    def _places(self, slot: int) -> Sequence[int]:
+        first = self._first[slot]
+        return self._linked[first : first + max(0, self._count[slot])]
+
+    def other(self, place: int, slot: int) -> int:
+        """The slot of the memory at the other end of a link of a memory."""
+        source: int = self._source[place]
+        return self._target[place] if source == slot else source
+
+    def unknown_ends(self, slots: Iterable[int]) -> list[int]:
         """The memories at the other ends of their links that are not held."""
-        numbers = chain.from_iterable(map(self.links, names))
-        slots = dict.fromkeys(self._other[number] for number in numbers)
-        return [self.ids[slot] for slot in slots if not self._bits[slot]]
+        others = dict.fromkeys(self.other(place, slot) for slot in slots for place in self.links(slot))
+        return [other for other in others if not self._bits[other]]
 
-    def holding(self, numbers: Iterable[int], now: Instant, wanted: Wanted) -> list[int]:
-        """The ends of links among these that hold now and are wanted, as the memory at the other end."""
+    def holding(self, slot: int, places: Iterable[int], now: Instant, wanted: Wanted) -> list[LinkEnd]:
+        """Those of these links of a memory that hold now, and are wanted as the memories at their other ends."""
         link_bits, since, until = self._link_bits, self._link_valid, self._link_invalid
         needed = wanted.link_bits
-        found = [one for one in numbers if since[one] <= now < until[one] and link_bits[one] & needed == needed]
-        slots = self._wanted({self._other[number] for number in found}, now, now + 1, wanted)
-        return [number for number in found if self._other[number] in slots]
+        found = [
+            (place, self.other(place, slot))
+            for place in places
+            if since[place] <= now < until[place] and link_bits[place] & needed == needed
+        ]
+        held = self.wanted({other for _, other in found}, now, now + 1, wanted)
+        return [end for end in found if end[1] in held]
 
-    def wanted(self, names: Iterable[str], now: Instant, until: Instant, wanted: Wanted) -> set[str]:
+    def wanted(self, slots: Iterable[int], now: Instant, until: Instant, wanted: Wanted) -> set[int]:
         """Those of these memories that hold between now and then, and are wanted."""
-        slots = self._wanted(map(self._slots.__getitem__, names), now, until, wanted)
-        return {self.ids[slot] for slot in slots}
-
-    def _wanted(self, slots: Iterable[int], now: Instant, until: Instant, wanted: Wanted) -> set[int]:
         bits, valid, invalid = self._bits, self._valid, self._invalid
         energy, confidence, passing = self._energy, self._confidence, wanted.passing
         return {
@@ -258,57 +313,64 @@ class GraphColumns:
             and invalid[slot] > now
             and energy[slot] >= wanted.energy
             and confidence[slot] >= wanted.confidence
-            and (passing is None or self.ids[slot] in passing)
+            and (passing is None or slot in passing)
         }
 
-    def other(self, number: int) -> str:
-        """The memory at the other end of a link."""
-        slot: int = self._other[number]
-        return self.ids[slot]
+    def version(self, slot: int) -> Version:
+        """The version of a memory that is held."""
+        return slot, self._version[slot], self._created[slot]
 
-    def record(self, name: str) -> RecordName:
-        """The name of the record of a memory that is held."""
-        slot = self._slots[name]
+    def record(self, slot: int, version: int, created_at: Instant) -> Record | None:
+        """The record of a version of a memory; None where it is not held."""
         self._used[slot] = self.questions
-        cut = 1 if self._bits[slot] & CUT else 0
-        return RecordName("memory", name, self._version[slot], self._created[slot], END_OF_TIME, cut)
+        found = self._records.find(slot)
+        return None if found is None or _VERSION(found.row) != (version, created_at) else found
 
-    def row(self, name: RecordName) -> builtins.bytes | None:
-        """The packed row of a record of a memory; None where it is not held."""
-        slot = self._slots.get(name.id)
-        packed = None if slot is None else self._rows[slot]
-        return None if packed is None or self.record(name.id) != name else packed
+    def take(self, row: Sequence[Any]) -> Record:
+        """The record of a whole row of a memory: that which is held if its row is the same, else a new one."""
+        slot = self._slots.get(row[0])
+        if slot is None:
+            return Record(row)
+        if self._bits[slot]:  # else it is not known whether that is the present one
+            self.hold_row(row)
+        found = self.record(slot, *_VERSION(row))
+        return found if found is not None and found.row == row else Record(row)
 
-    def link(self, number: int, name: str) -> tuple[RecordName, str, str]:
-        """The name of the record of a link, one end of which is the memory `name`, and the ids of its ends."""
-        other = self.other(number)
-        source, target = (name, other) if self._link_bits[number] & OUTGOING else (other, name)
-        link_id = self._link_ids.get(number) or f"{source}|{self._type_names[self._type[number]]}|{target}"
-        version, created = self._link_version[number], self._link_created[number]
-        return RecordName("link", link_id, version, created, END_OF_TIME), source, target
+    def take_link(self, row: Sequence[Any], source: str, target: str) -> Record:
+        """The same of a link."""
+        place = self.place(row, source, target)
+        if place is None:
+            return Record(row)
+        self.hold_link_row(row, source, target)
+        found = self.link_records.find(place)
+        return found if found is not None and found.row == row else Record(row)
 
-    def link_row(self, name: RecordName, source: str, target: str) -> builtins.bytes | None:
-        """The packed row of a record of a link; None where it is not held."""
-        number = self._number(name, source, target)
-        return None if number is None else self._link_rows[number]
+    def ends(self, place: int) -> tuple[str, str]:
+        """The ids of the memories at the source and the target of a link."""
+        return self.ids[self._source[place]], self.ids[self._target[place]]
 
-    def _number(self, name: RecordName, source: str, target: str) -> int | None:
-        """The number of the end of a link at its source; None where it is not held."""
-        if source in self._slots:
-            end = self._slots.get(target)
-            for number in self.links(source):
-                if self._other[number] == end and self.link(number, source)[:2] == (name, source):
-                    return number
+    def link_version(self, place: int) -> LinkVersion:
+        """The version of a link."""
+        source, target = self.ends(place)
+        link_id = self._link_ids.get(place) or f"{source}|{self._type_names[self._type[place]]}|{target}"
+        return LinkVersion(link_id, self._link_version[place], self._link_created[place], END_OF_TIME)
+
+    def place(self, row: Sequence[Any], source: str, target: str) -> int | None:
+        """The place of the link that has this whole row; None where the links of its source are not held."""
+        start, end, version = self._slots.get(source), self._slots.get(target), LinkVersion.of(row)
+        for place in () if start is None else self._places(start):
+            is_between = self._target[place] == end and self._source[place] == start
+            if is_between and self.link_version(place) == version:
+                return place
         return None
 
-    def keys(self, name: str) -> Sequence[str] | None:
+    def keys(self, slot: int) -> Sequence[str] | None:
         """The keys of the vectors of a memory; None where they were not read."""
-        slot = self._slots.get(name)
-        return None if slot is None or not self._bits[slot] else self._keys[slot]
+        return self._keys[slot] if self._bits[slot] else None
 
-    def speaker(self, name: str) -> str:
+    def speaker(self, slot: int) -> str:
         """Who said it, in lower case; empty where nobody is named."""
-        return self._speaker[self._slots[name]]
+        return self._speaker[slot]
 
     def differs(self, other: GraphColumns, name: str) -> bool:
         """Whether columns of the same state hold something else of a memory, in what both hold of it."""
@@ -323,39 +385,39 @@ class GraphColumns:
         bits = self._bits[slot]
         memory = [column[slot] for column in self._memories] if bits != _KNOWN else []
         bits_of, since, until = self._link_bits, self._link_valid, self._link_invalid
-        links = [(self.link(one, name), bits_of[one], since[one], until[one]) for one in self.links(name)]
+        links = [
+            (self.link_version(one), self._source[one] == slot, bits_of[one], since[one], until[one])
+            for one in self._places(slot)
+        ]
         return (
             memory if bits else None,
             None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
-            sorted(self.keys(name) or ()) if bits and self._keys[slot] is not None else None,
-            None if (packed := self._rows[slot]) is None else unpack(packed),
+            sorted(self.keys(slot) or ()) if bits and self._keys[slot] is not None else None,
+            self._records.row(slot),
         )
 
 
-def _bytes_of(packed: bytes | None) -> int:
-    return 0 if packed is None else ROW_BYTES + len(packed)
-
-
 class Wanted(NamedTuple):
-    """Which memories and links a question may find. `passing`: the ids that pass its filters; None for all."""
+    """Which memories and links a question may find. `passing`: those that pass its filters; None for all."""
 
     bits: int
     link_bits: int
     energy: float = 0.0
     confidence: float = 0.0
-    passing: set[str] | None = None
+    passing: set[int] | None = None
 
 
 class ColumnsCache:
     """The columns of the graphs that were asked last, up to `most_bytes` by estimate.
 
-    `bytes` are counted when a graph is asked. Above the bound, of the graph that was asked longest ago only what
-    was looked at last is held. `stale`: how many memories were found to be held otherwise than the store has them.
+    `bytes` are counted when a graph is asked. Above the bound records are closed first, then of the graph that was
+    asked longest ago only what was looked at last is held. `stale`: how many memories were found to be held
+    otherwise than the store has them. `hits`, `misses`: of the records that questions looked for.
     """
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
         self.most_bytes = most_bytes
-        self.bytes = self.stale = 0
+        self.bytes = self.stale = self.hits = self.misses = 0
         self.graphs: OrderedDict[str, GraphColumns] = OrderedDict()
 
     def state(self, graph: str) -> GraphState | None:
@@ -377,16 +439,26 @@ class ColumnsCache:
         self.graphs.move_to_end(graph)
         while self.bytes > max(self.most_bytes, GRAPH_BYTES):
             oldest, columns = next(iter(self.graphs.items()))
+            if columns.bytes_open:
+                columns.close(self.bytes - self.most_bytes)
+                self._keep(oldest, columns)
+                continue
             self.forget(oldest)
-            columns = columns.used_last(min(columns.bytes, self.most_bytes) // 2)
+            columns = columns.used_last(min(columns.bytes_held, self.most_bytes) // 2)
             if columns.ids or oldest == graph:
                 self._keep(oldest, columns)
         return self.graphs[graph]
 
     def _keep(self, graph: str, columns: GraphColumns) -> None:
         self.graphs[graph] = columns
-        self.bytes += columns.bytes - columns.counted
-        columns.counted = columns.bytes
+        self.bytes -= columns.counted
+        columns.counted = columns.bytes_held + columns.bytes_open
+        self.bytes += columns.counted
+
+    def count(self, wanted: int, lacking: int) -> None:
+        """So many records were looked for, of which so many were not held."""
+        self.hits += wanted - lacking
+        self.misses += lacking
 
     def carry(self, graph: str, before: GraphState, after: GraphState, changed: Collection[str]) -> None:
         """One write led from `before` to `after`, and changed only these memories and their links."""

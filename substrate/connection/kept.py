@@ -2,7 +2,7 @@
 
 A record version never changes: closing it sets `expired_at`, and a change opens another version. An id that was
 erased begins again, and may have the same times where it is told again as it happened: so all that is kept of a
-graph ends with what moves no clock, as an erasure by this process or another does (`RecordCache.enter`).
+graph ends with what moves no clock, as an erasure by this process or another does.
 
 Each write changes the state of its graph (`GraphState`), and each question reads the states first. So a read or an
 answer that is kept needs no time to live, and another process may write behind it. A write of this process that
@@ -13,42 +13,16 @@ from __future__ import annotations
 
 import marshal
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-from substrate.cypher.fragments import CUT_MARK, LINK_COLUMNS, NODE_COLUMNS
-
-type Kind = Literal["memory", "link"]
-
-
-class RecordName(NamedTuple):
-    """By what a record of a graph is recognised. `version`: 1 for a link that never changed.
-
-    `cut`: 1 for a memory with a long text, of which the row has the beginning only: a text may be marked as long
-    after it was written.
-    """
-
-    kind: Kind
-    id: str
-    version: int
-    created_at: int
-    expired_at: int
-    cut: int = 0
-
-
-type Era = tuple[int, int]
-"""When a graph was made, and when something moved no clock there last, as an erasure."""
-
 DEFAULT_BYTES: Final = 64 << 20
-MOST_ERAS: Final = 10_000
-"""The eras of this many graphs are known; before there are more, all records are dropped."""
-_KEPT_BYTES: Final = {"memory": 9_000, "link": 6_000}
-"""What a record takes beside its texts, with what is usually computed from it."""
+_PACKED_BYTES: Final = 50
+"""What a packed row takes beside its values."""
 _BYTES_OF_VALUES: Final = 3
-"""Values stand in the row, in a model, in JSON, and as stems."""
+"""Values of an open record stand in the row, in a model, in JSON, and as stems."""
 
 
 class Record:
@@ -75,135 +49,72 @@ class Record:
         return self._parts.setdefault((start, end), {})
 
 
-class FoundRow(list[Any]):
-    """A row of a search with the records that it was made of; `link` is None in a row of a start. `first`: what
-    stands before the columns of the link."""
+class Records:
+    """The records of the memories of a graph, or of its links, by their places: the rows packed, and those that
+    questions looked at lately also open, with what was computed of them, which takes about `open_bytes` each.
 
-    __slots__ = ("link", "memory")
+    `bytes`: of what is packed; `of_open`: of the others, by estimate.
+    """
 
-    def __init__(self, first: Sequence[Any], link: Record | None, memory: Record) -> None:
-        super().__init__(first)
-        self.extend(_NO_LINK if link is None else link.row)
-        self.extend(memory.row)
-        self.link, self.memory = link, memory
+    def __init__(self, open_bytes: int) -> None:
+        self.bytes = self.of_open = 0
+        self._open_bytes = open_bytes
+        self._packed: list[bytes | None] = []
+        self._open: OrderedDict[int, Record] = OrderedDict()
 
+    def add_place(self, former: Records | None = None, place: int = 0) -> None:
+        """Add a place, with nothing in it, or with what is packed at a place of others."""
+        packed = None if former is None else former._packed[place]
+        self._packed.append(packed)
+        self.bytes += 0 if packed is None else _PACKED_BYTES + len(packed)
 
-_NO_LINK: Final = (None,) * len(LINK_COLUMNS)
+    def hold(self, place: int, row: Sequence[Any]) -> None:
+        """Hold a row, packed, in place of any other."""
+        self.drop(place)
+        self._packed[place] = packed = marshal.dumps([*row])
+        self.bytes += _PACKED_BYTES + len(packed)
 
+    def holds(self, place: int) -> bool:
+        """Whether a row is held there."""
+        return self._packed[place] is not None
 
-_TEXT: Final = NODE_COLUMNS.index("description")
-_NAMES: Final = {
-    kind: itemgetter(*map(columns.index, ("id", "version", "created_at", "expired_at")))
-    for kind, columns in (("memory", NODE_COLUMNS), ("link", LINK_COLUMNS))
-}
+    def drop(self, place: int) -> None:
+        """Hold nothing there any more."""
+        packed, record = self._packed[place], self._open.pop(place, None)
+        self._packed[place] = None
+        self.bytes -= 0 if packed is None else _PACKED_BYTES + len(packed)
+        self.of_open -= 0 if record is None else record.bytes
 
+    def row(self, place: int) -> list[Any] | None:
+        """The row that is held there, as another list each time."""
+        packed = self._packed[place]
+        return None if packed is None else marshal.loads(packed)
 
-def name_of(kind: Kind, row: Sequence[Any]) -> RecordName:
-    """The name of the record of a row."""
-    name, version, created, expired = _NAMES[kind](row)
-    cut = kind == "memory" and CUT_MARK in (row[_TEXT] or "")
-    return RecordName(kind, name, version or 1, created, expired, int(cut))
+    def find(self, place: int) -> Record | None:
+        """The record that is held there, open from now on."""
+        record = self._open.get(place)
+        if record is None:
+            packed = self._packed[place]
+            if packed is None:
+                return None
+            record = self._open[place] = Record(marshal.loads(packed))
+            record.bytes = self._open_bytes + _BYTES_OF_VALUES * len(packed)
+            self.of_open += record.bytes
+        else:
+            record.asked = True
+        return record
 
-
-def pack(row: Sequence[Any]) -> bytes:
-    """A row in few bytes."""
-    return marshal.dumps([*row])
-
-
-def unpack(packed: bytes) -> list[Any]:
-    """The row that was packed. Two equal rows may be packed differently."""
-    row: list[Any] = marshal.loads(packed)
-    return row
-
-
-class RecordCache:
-    """Records, up to `most_bytes` by estimate; 0 keeps none. When there is no room, the one that was kept first
-    goes, unless it was asked for meanwhile: then it is the last to go. So to find a record moves nothing."""
-
-    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
-        self.most_bytes = most_bytes
-        self.bytes = self.hits = self.misses = 0
-        self.kept: OrderedDict[tuple[str, RecordName], Record] = OrderedDict()
-        self._eras: dict[str, Era] = {}
-
-    def __len__(self) -> int:
-        return len(self.kept)
-
-    def enter(self, graph: str, era: Era) -> None:
-        """Drop what is kept of the graph from another era than this one, in which a question finds it."""
-        known = self._eras.get(graph)
-        if known == era:
-            return
-        if known is not None:
-            self.forget(graph)
-        elif len(self._eras) >= MOST_ERAS:
-            self.forget()
-        self._eras[graph] = era
-
-    def of(self, graph: str) -> GraphRecords:
-        """The records of one graph."""
-        return GraphRecords(self, graph)
-
-    def forget(self, graph: str | None = None) -> None:
-        """Drop all records, or those of a graph."""
-        if graph is None:
-            self.kept.clear()
-            self._eras.clear()
-            self.bytes = 0
-            return
-        for key in [key for key in self.kept if key[0] == graph]:
-            self.bytes -= self.kept.pop(key).bytes
-
-
-class GraphRecords(NamedTuple):
-    """The kept records of one graph."""
-
-    cache: RecordCache
-    graph: str
-
-    def find(self, names: Iterable[RecordName]) -> dict[RecordName, Record]:
-        """The kept records of these names, of which each is given once; those that are not kept are left out."""
-        cache, missing = self.cache, 0
-        found: dict[RecordName, Record] = {}
-        for name in names:
-            record = cache.kept.get((self.graph, name))
-            if record is None:
-                missing += 1
-            else:
-                record.asked = True
-                found[name] = record
-        cache.hits += len(found)
-        cache.misses += missing
-        return found
-
-    def take(self, kind: Kind, row: Sequence[Any]) -> Record:
-        """The record of a row in the order of its columns: the kept one if its row is the same, else a new one."""
-        name = name_of(kind, row)
-        kept = self.cache.kept.get((self.graph, name))
-        if kept is not None and kept.row == row:
-            self.cache.hits += 1
-            kept.asked = True
-            return kept
-        self.cache.misses += 1
-        return self.keep(name, pack(row))
-
-    def keep(self, name: RecordName, packed: bytes) -> Record:
-        """A new record of a packed row with this name, which is kept."""
-        cache, key, record = self.cache, (self.graph, name), Record(unpack(packed))
-        record.bytes = _KEPT_BYTES[name.kind] + _BYTES_OF_VALUES * len(packed)
-        former = cache.kept.pop(key, None)
-        cache.bytes -= 0 if former is None else former.bytes
-        if record.bytes <= cache.most_bytes:
-            cache.kept[key] = record
-            cache.bytes += record.bytes
-        while cache.bytes > cache.most_bytes:
-            key, first = cache.kept.popitem(last=False)
+    def close(self, least: int) -> None:
+        """Have at least so many bytes less in open records, as far as there are any. The one that was opened first
+        is closed, unless it was asked for meanwhile: then it is the last. So to find a record moves nothing."""
+        until = max(0, self.of_open - least)
+        while self.of_open > until:
+            place, first = self._open.popitem(last=False)
             if first.asked:
                 first.asked = False
-                cache.kept[key] = first
+                self._open[place] = first
             else:
-                cache.bytes -= first.bytes
-        return record
+                self.of_open -= first.bytes
 
 
 READ_BYTES: Final = 32 << 20

@@ -44,7 +44,7 @@ from substrate.connection.errors import (
 )
 from substrate.connection.graph_columns import ColumnsCache
 from substrate.connection.graph_vectors import GraphVectors
-from substrate.connection.kept import KeptAnswers, KeptReads, RecordCache
+from substrate.connection.kept import KeptAnswers, KeptReads
 from substrate.connection.parameters import typed_row
 from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
@@ -87,8 +87,8 @@ class Connection:
     query or command, which is open until the answer comes. `room` is called before a write, and raises when the
     disk has no space for it. `missing` is called with the name of a graph that a query named and that does not
     exist. When the connection is lost it is called with None: whatever the caller knows about graphs may then be
-    out of date. `wrote` is called with the graph's name after a write. `records`: what this process keeps of the
-    records that it read; `kept`: what it keeps of graphs in one state; `answers`: what it keeps of questions.
+    out of date. `wrote` is called with the graph's name after a write. `columns`: what this process holds of
+    the present of graphs; `kept`: what it keeps of their reads; `answers`: what it keeps of questions.
     `failures` counts what the engine did not answer, or not in time.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
@@ -108,7 +108,6 @@ class Connection:
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
         self.wrote: Callable[[str], None] = lambda graph: None
-        self.records = RecordCache()
         self.batch_sizes = BatchSizes()
         self.kept = KeptReads()
         self.columns = ColumnsCache()
@@ -343,14 +342,12 @@ class Connection:
         self._engine = engine
 
     def keep_at_most(self, megabytes: int) -> None:
-        """Keep so much: two fifths columns, three tenths records, a fifth answers, a tenth other reads."""
+        """Keep so much: seven tenths columns with their records, two tenths answers, a tenth other reads."""
         tenth = (megabytes << 20) // 10
-        self.columns.most_bytes, self.records.most_bytes = 4 * tenth, 3 * tenth
-        self.answers.most_bytes, self.kept.most_bytes = 2 * tenth, tenth
+        self.columns.most_bytes, self.answers.most_bytes, self.kept.most_bytes = 7 * tenth, 2 * tenth, tenth
 
     def forget_kept(self, graph: str | None = None) -> None:
         """Keep nothing of a graph, or of all: something was erased, or the engine may hold other data."""
-        self.records.forget(graph)
         self.kept.forget(graph)
         self.columns.forget(graph)
         self.answers.forget(graph)

@@ -90,7 +90,8 @@ class ChecksumRecorder:
                 prefixes[name] = _thin([*prefixes[name], *([extended] if extended else [])])
         self._sizes = sizes
         if prefixes != before:
-            write_record(self._directory, prefixes)
+            # The keeper may write while a process that holds `engine.lock` does: each has its own draft.
+            write_record(self._directory, prefixes, f"{RECORD}.{'end' if final else 'new'}")
 
 
 def _extend(path: Path, prefix: Prefix, until: int, *, is_base: bool) -> Prefix | None:
@@ -185,9 +186,9 @@ def format_record(prefixes: dict[str, list[Prefix]]) -> bytes:
     return b"%d\n" % zlib.crc32(body) + body
 
 
-def write_record(directory: Path, prefixes: dict[str, list[Prefix]]) -> None:
-    """Replace the record and sync it to disk. Raises OSError."""
-    draft = directory / f"{RECORD}.new"
+def write_record(directory: Path, prefixes: dict[str, list[Prefix]], draft_name: str) -> None:
+    """Replace the record and sync it to disk. Nobody else may write the draft meanwhile. Raises OSError."""
+    draft = directory / draft_name
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(format_record(prefixes))
         file.flush()

@@ -9,7 +9,7 @@ from schemas.memory import GraphKey
 from schemas.temporal import Instant, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns
-from substrate.connection.kept import GraphRecords, GraphState, Reads
+from substrate.connection.kept import GraphState, Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import Query, QueryPair
@@ -34,15 +34,8 @@ class Graph(NamedTuple):
     connection: Connection
     name: str
 
-    @property
-    def records(self) -> GraphRecords:
-        """What this process keeps of the records of the graph."""
-        return self.connection.records.of(self.name)
-
     def kept(self, state: GraphState | None) -> Reads:
         """What this process keeps of the graph in this state."""
-        if state is not None:
-            self.connection.records.enter(self.name, (state.created_at, state.shifts))
         return self.connection.kept.of(self.name, state)
 
     def columns(self, state: GraphState | None) -> GraphColumns:

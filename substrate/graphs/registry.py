@@ -277,7 +277,7 @@ class Graphs:
     async def _load(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
         """A failure is logged: what a question lacks is read for it, and later questions try anew."""
         try:
-            await load(graph, columns, self.connection.columns.most_bytes * 4 // 5)
+            await load(graph, columns, self.connection.columns.most_bytes // 2)
         except SubstrateError as error:
             _logger.warning("the columns of %s could not be filled: %s", graph.name, error.detail)
 

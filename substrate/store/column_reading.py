@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from schemas.temporal import END_OF_TIME
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import (
-    CUT,
     LINK_BYTES,
     MEMORY_BYTES,
     OPEN,
@@ -33,7 +32,6 @@ from substrate.cypher.fragments import (
     SEEN,
     degree_now,
     found_columns,
-    is_cut,
     is_statement,
     is_told,
     lasting,
@@ -71,7 +69,7 @@ def _memory(name: str) -> str:
     """The row of a memory: the columns of `MemoryRow`."""
     bits = {
         OPEN: f"{name}.expired_at = {END_OF_TIME}", TOLD: is_told(name), TELLS: tells(name),
-        STATES: is_statement(name), CUT: f"{is_cut(name)} = 1",
+        STATES: is_statement(name),
     }  # fmt: skip
     return _row(
         "'memory'", f"{name}.id", f"{name}.version", f"{name}.created_at",
@@ -185,9 +183,9 @@ def hold(columns: GraphColumns, rows: Sequence[Row], names: Sequence[str] | None
     pairs = (each.partition(" ") for each in told.split(CUT_MARK) if each)
     held = {name: int(count) for count, _, name in pairs}
     for name in held if names is None else names:
-        if columns.degree(name) == UNKNOWN:
-            degree = held.get(name, 0)
-            columns.hold_links(name, degree, answer.links.get(name, ()) if degree < CROWD else None)
+        slot, degree = columns.slot(name), held.get(name, 0)
+        if columns.degree(slot) == UNKNOWN:
+            columns.hold_links(slot, degree, answer.links.get(name, ()) if degree < CROWD else None)
     return answer
 
 
@@ -208,7 +206,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
     """
     stored, asked = await count_stored(graph), 0
     memories, links = stored.labels.get("ConsciousnessNode", 0), stored.types.get("LINK", 0)
-    columns.is_filled = memories * MEMORY_BYTES + 2 * links * LINK_BYTES > most_bytes
+    columns.is_filled = memories * MEMORY_BYTES + links * LINK_BYTES > most_bytes
     if columns.is_filled:
         return
     for hold_page in (_hold_page, _hold_rows):
@@ -220,7 +218,7 @@ async def load(graph: Graph, columns: GraphColumns, most_bytes: int) -> None:
                 while asked != columns.questions:
                     asked = columns.questions
                     await asyncio.sleep(QUIET_S)
-                if columns.bytes >= most_bytes:
+                if columns.bytes_held >= most_bytes:
                     columns.is_filled = True
                     return
                 # A write of this process is carried when its answer has arrived; another one ends these columns.
@@ -269,7 +267,7 @@ async def find_stale(graph: Graph, columns: GraphColumns, names: Sequence[str]) 
     names, stored = list(names), GraphColumns(columns.state)
     hold(stored, await graph.read(AROUND, ids=names), names)
     hold_keys(stored, take(stored, await graph.read(KEYS, ids=names)), names)
-    stored.hold_gone(names)
+    stored.hold_gone(map(stored.slot, names))
     for row in await graph.read(found_records.MEMORIES, ids=names):
         stored.hold_row(row)
     if columns.state != stored.state:

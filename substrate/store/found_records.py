@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from substrate.connection.kept import Record, RecordName, name_of
+from substrate.connection.graph_columns import GraphColumns, LinkVersion, Version
+from substrate.connection.kept import Record
 from substrate.connection.pool import Row
-from substrate.connection.together import together
 from substrate.cypher.fragments import NODE_COLUMNS, found_columns, link_columns, node_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph, GraphTarget
@@ -38,66 +38,67 @@ LINKS: Final = Query(
 _VERSION: Final = NODE_COLUMNS.index("version")
 
 
-async def read_memories(target: GraphTarget, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
-    """The records of these memories. One that was closed since its name was read is as it is now; an erased one
-    is not there.
+async def read_memories(
+    graph: Graph, columns: GraphColumns, versions: Sequence[Version]
+) -> Sequence[Record | None]:
+    """The records of these versions of memories, in their order. One that was closed since it was found is as it
+    is now; None for one that was erased.
     """
-    graph, columns, wanted = target.graph, target.columns, dict.fromkeys(names)
-    found = graph.records.find(wanted)
-    for name in wanted:
-        if columns is not None and name not in found and (packed := columns.row(name)) is not None:
-            found[name] = graph.records.keep(name, packed)
-    if len(found) < len(wanted):
-        lacking = [name for name in wanted if name not in found]
-        rows = await graph.read(MEMORIES, ids=[name.id for name in lacking])
-        found.update(_by_version(graph, lacking, rows))
-        gone = [name for name in lacking if name not in found]
-        if gone:
-            rows = await graph.read(FORMER, wanted=[[name.id, name.version] for name in gone])
-            found.update(_by_version(graph, gone, rows))
+    found: list[Record | None] = []
+    lacking: set[tuple[str, int]] = set()
+    for slot, version, created_at in versions:
+        found.append(columns.record(slot, version, created_at))
+        if found[-1] is None:
+            lacking.add((columns.ids[slot], version))
+    graph.connection.columns.count(len(versions), len(lacking))
+    if not lacking:
+        return found
+    read: dict[tuple[str, int], Record] = {}
+    for row in await graph.read(MEMORIES, ids=[name for name, _ in lacking]):
+        columns.hold_row(row)
+        read[row[0], row[_VERSION]] = columns.take(row)
+    gone = lacking - read.keys()
+    for row in await graph.read(FORMER, wanted=[*map(list, gone)]) if gone else ():
+        read[row[0], row[_VERSION]] = Record(row)
+    for place, (slot, version, _) in enumerate(versions):
+        found[place] = found[place] or read.get((columns.ids[slot], version))
     return found
 
 
-async def read_whole_memories(target: GraphTarget, names: Iterable[RecordName]) -> Mapping[RecordName, Record]:
-    """The same with the whole of long texts."""
-    graph = target.graph
-    wanted = list(dict.fromkeys(names))
-    found = dict(await read_memories(target, [name for name in wanted if not name.cut]))
-    long = [name for name in wanted if name.cut]
+async def read_whole_memories(target: GraphTarget, thin_rows: Iterable[Row]) -> Sequence[Record | None]:
+    """The same of memories given by their `thin_columns`, with the whole of long texts."""
+    graph, columns = target.graph, target.columns or GraphColumns()
+    versions: list[Version] = []
+    long: dict[tuple[str, int], Version] = {}
+    for name, version, created_at, _, is_cut in thin_rows:
+        versions.append((columns.slot(name), version, created_at))
+        if is_cut:
+            long[name, version] = versions[-1]
+    found: dict[Version, Record | None] = dict.fromkeys(long.values())
+    short = [version for version in versions if version not in found]
+    found.update(zip(short, await read_memories(graph, columns, short), strict=True))
     if long:
-        rows = await graph.read(WHOLE_MEMORIES, ids=[name.id for name in long])
-        rows += await graph.read(WHOLE_FORMER, wanted=[[name.id, name.version] for name in long])
-        records = {(row[0], row[_VERSION]): Record(row) for row in rows}
-        found.update({name: records[name.id, name.version] for name in long if (name.id, name.version) in records})
-    return found
+        rows = await graph.read(WHOLE_MEMORIES, ids=[name for name, _ in long])
+        for row in (*rows, *await graph.read(WHOLE_FORMER, wanted=[*map(list, long)])):
+            if (row[0], row[_VERSION]) in long:
+                found[long[row[0], row[_VERSION]]] = Record(row)
+    return [found[version] for version in versions]
 
 
-def _by_version(graph: Graph, names: Iterable[RecordName], rows: Iterable[Row]) -> dict[RecordName, Record]:
-    kept = graph.records
-    records = {(row[0], row[_VERSION]): kept.take("memory", row) for row in rows}
-    return {name: record for name in names if (record := records.get((name.id, name.version))) is not None}
-
-
-async def read_links(
-    target: GraphTarget, ends: Mapping[RecordName, tuple[str, str]]
-) -> Mapping[RecordName, Record]:
-    """The records of these links, given with the ids of their ends, without what was closed or erased since."""
-    graph, columns = target.graph, target.columns
-    found = graph.records.find(ends)
-    for name, pair in ends.items():
-        if columns is not None and name not in found and (packed := columns.link_row(name, *pair)) is not None:
-            found[name] = graph.records.keep(name, packed)
-    if len(found) < len(ends):
-        wanted = [[*pair, name.id] for name, pair in ends.items() if name not in found]
+async def read_links(graph: Graph, columns: GraphColumns, places: Collection[int]) -> Mapping[int, Record]:
+    """The records of the links at these places, without what was closed or erased since."""
+    records = columns.link_records
+    lacking: dict[LinkVersion, int] = {}
+    wanted: list[Sequence[str]] = []
+    for place in places:
+        if not records.holds(place):
+            version = columns.link_version(place)
+            lacking[version] = place
+            wanted.append([*columns.ends(place), version.id])
+    graph.connection.columns.count(len(places), len(lacking))
+    if lacking:
         for row in await graph.read(LINKS, wanted=wanted):
-            name = name_of("link", row)
-            if name in ends and name not in found:
-                found[name] = graph.records.take("link", row)
-    return found
-
-
-async def read_both(
-    target: GraphTarget, memories: Iterable[RecordName], ends: Mapping[RecordName, tuple[str, str]]
-) -> tuple[Mapping[RecordName, Record], Mapping[RecordName, Record]]:
-    """The records of memories and links, read at once, with what is said of either."""
-    return await together(read_memories(target, memories), read_links(target, ends))
+            held = lacking.get(LinkVersion.of(row))
+            if held is not None:
+                records.hold(held, row)
+    return {place: record for place in places if (record := records.find(place)) is not None}

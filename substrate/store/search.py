@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from substrate.connection.kept import Record
 from substrate.cypher.fragments import (
     HUB,
     LINK_COLUMNS,
@@ -28,17 +29,45 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 
-HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
-"""The first columns of a row: how many links away the memory is, 0 for a start, which has no link; the score of a
-start: by likeness its cosine distance; the ids of the two ends of the link."""
+HOP, SCORE = 0, 1
 LINK_START: Final = 4
-"""From here on `LINK_COLUMNS`."""
 NODE_START: Final = LINK_START + len(LINK_COLUMNS)
-"""From here on `NODE_COLUMNS`, to the end of the row."""
-ID: Final = NODE_START + NODE_COLUMNS.index("id")
-VERSION: Final = NODE_START + NODE_COLUMNS.index("version")
-LINK_ID: Final = LINK_START + LINK_COLUMNS.index("id")
-LINK_VERSION: Final = LINK_START + LINK_COLUMNS.index("version")
+"""Where a row has `LINK_COLUMNS`, and where `NODE_COLUMNS`, to its end."""
+
+
+class FoundRow(NamedTuple):
+    """A row of a search. `hop`: how many links away the memory is, 0 for a start. `score`: of a start; by likeness
+    its cosine distance. `source`, `target`: the ids of the two ends of the link; without one it is None.
+    """
+
+    hop: int
+    score: Any
+    source: str | None
+    target: str | None
+    link: Record | None
+    memory: Record
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> FoundRow:
+        """That of the columns of a query; one that is made already is itself."""
+        if isinstance(row, cls):
+            return row
+        hop, score, source, target = row[:LINK_START]
+        link = None if source is None else Record(row[LINK_START:NODE_START])
+        return cls(hop, score, source, target, link, Record(row[NODE_START:]))
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return str(self.memory.row[0])
+
+    @property
+    def version(self) -> int:
+        """The version of the memory."""
+        return int(self.memory.row[_VERSION])
+
+
+_VERSION: Final = NODE_COLUMNS.index("version")
 
 NAMED_STARTS: Final = 8
 """At most this many memories that the question names are starts."""

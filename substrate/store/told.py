@@ -7,14 +7,14 @@ the graph is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from schemas.intention import Filters
 from schemas.temporal import Instant, Scope
-from substrate.connection.kept import FoundRow, RecordName
+from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
+    LINK_COLUMNS,
     each_found_column,
     fits,
     found_columns,
@@ -28,7 +28,8 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
 from substrate.store.feelings import OPEN_STATES
 from substrate.store.filters import filter_values
-from substrate.store.found_records import read_both, read_memories
+from substrate.store.found_records import read_memories
+from substrate.store.search import FoundRow
 from substrate.store.state_reads import find_newest, read_each_for_state, read_for_state, state_query
 
 MOST_OPEN: Final = 60
@@ -140,11 +141,8 @@ AFTER_THIN: Final = state_query("told_after_thin", f"{_AFTER} {_PRESENT} WHERE {
 SOLVED_THIN: Final = state_query(
     "told_solved_thin",
     f"{_SOLVED.format('LINK')} {_THE_PRESENT.format('i, e')} WHERE {fits('s')} WITH i, e, s AS m",
-    (
-        "i.id", "startNode(e).id", "endNode(e).id",
-        "e.id", "e.version", "e.created_at", "e.expired_at", *_THIN, "e.valid_at",
-    ),
-)  # fmt: skip
+    ("i.id", "startNode(e).id", "endNode(e).id", *_THIN, *link_columns("e").split(", ")),
+)
 """The same as `NOW` without filters: kept for the state of the graph, `after` and `solved` by memory."""
 
 
@@ -164,56 +162,43 @@ async def read_earlier(target: GraphTarget, scope: Scope, ids: list[str]) -> dic
 
 async def read_lately(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """What `NOW.lately` finds, without filters. Raises GraphMissing, StoreTimeout, Unavailable, Fault."""
-    names = await read_for_state(
-        target,
-        ("told_lately", *values["open"]),
-        LATELY_THIN,
-        values,
-        make=lambda rows: [RecordName("memory", *row[:5]) for row in rows],
-    )
-    return await _alone(target, names)
+    key = ("told_lately", *values["open"])
+    return await _alone(target, await read_for_state(target, key, LATELY_THIN, values, make=list))
 
 
 async def read_after(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """The same of `NOW.after`."""
     by_id = await read_each_for_state(target, "told_after", AFTER_THIN, values, ids=values["ids"])
-    return await _alone(target, [RecordName("memory", *row[1:6]) for rows in by_id.values() for row in rows])
+    return await _alone(target, [row[1:] for rows in by_id.values() for row in rows])
 
 
 async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Row]:
     """The same of `NOW.solved`."""
     by_id = await read_each_for_state(target, "told_solved", SOLVED_THIN, values, ids=values["ids"])
-    solved: list[_Solution] = []
-    for row in chain.from_iterable(by_id.values()):
-        _, start, end, link_id, version, created, expired, *rest = row
-        link = RecordName("link", link_id, version or 1, created, expired)
-        solved.append(_Solution(start, end, link, RecordName("memory", *rest[:5]), rest[5]))
-    first = sorted(solved, key=lambda each: (-each.since, each.link.id, each.memory.version))[:MOST_SOLVED]
-    ends = {each.link: (each.source, each.target) for each in first}
-    memories, links = await read_both(target, [each.memory for each in first], ends)
-    return [
-        FoundRow((1, 0.0, each.source, each.target), links[each.link], memories[each.memory])
-        for each in first
-        if each.link in links and each.memory in memories
-    ]
+    solved = [row[1:] for rows in by_id.values() for row in rows]
+    solved.sort(key=lambda row: (-row[_SINCE], row[_LINK_ID], row[3]))
+    first, columns = solved[:MOST_SOLVED], target.columns or GraphColumns()
+    versions = [(columns.slot(name), version, created_at) for _, _, name, version, created_at, *_ in first]
+    memories = await read_memories(target.graph, columns, versions)
+    rows: list[Row] = []
+    for (source, target_id, *rest), memory in zip(first, memories, strict=True):
+        if memory is not None:
+            link = columns.take_link(rest[len(_THIN) :], source, target_id)
+            rows.append(FoundRow(1, 0.0, source, target_id, link, memory))
+    return rows
 
 
-class _Solution(NamedTuple):
-    """A link to what resolved something, and the record that it leads to."""
-
-    source: str
-    target: str
-    link: RecordName
-    memory: RecordName
-    since: Instant
+_LINK_START: Final = 2 + len(_THIN)
+"""Of a row of `SOLVED_THIN` without its first column: after the ids of the ends and the name of the memory."""
+_SINCE, _LINK_ID = (_LINK_START + LINK_COLUMNS.index(name) for name in ("valid_at", "id"))
 
 
-async def _alone(target: GraphTarget, names: Iterable[RecordName]) -> list[Row]:
-    """Rows of these memories without links, each once."""
-    distinct = list(dict.fromkeys(names))
-    memories = await read_memories(target, distinct)
-    found = map(memories.get, distinct)
-    return [FoundRow((0, 0.0, None, None), None, memory) for memory in found if memory is not None]
+async def _alone(target: GraphTarget, thin_rows: Iterable[Row]) -> list[Row]:
+    """Rows of memories without links, each once, given by their `thin_columns`."""
+    columns = target.columns or GraphColumns()
+    versions = list(dict.fromkeys((columns.slot(row[0]), row[1], row[2]) for row in thin_rows))
+    memories = await read_memories(target.graph, columns, versions)
+    return [FoundRow(0, 0.0, None, None, None, memory) for memory in memories if memory is not None]
 
 
 async def lately_values(

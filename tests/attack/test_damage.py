@@ -335,6 +335,32 @@ def test_a_command_that_the_engine_takes_back_at_once_is_never_in_the_checksum(t
     assert len(one) * 500 < damage.intact.bytes <= len(one) * 650
 
 
+def test_the_keeper_does_not_write_into_the_record_of_a_process_that_stops_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = b"*1\r\n$4\r\nPING\r\n"
+    log = tmp_path / "engine-aof" / "engine.aof.1.incr.aof"
+    log.parent.mkdir()
+    (log.parent / "engine.aof.manifest").write_text("file engine.aof.1.incr.aof seq 1 type i\n")
+    log.write_bytes(one)
+    keeper, stopping = checksums.ChecksumRecorder(tmp_path), checksums.ChecksumRecorder(tmp_path)
+    keeper.update()
+    log.write_bytes(one * 500)
+    form = checksums.format_record
+
+    def stopped_meanwhile(prefixes: dict[str, list[checksums.Prefix]]) -> bytes:
+        monkeypatch.undo()
+        stopping.update(final=True)
+        return form(prefixes)
+
+    monkeypatch.setattr(checksums, "format_record", stopped_meanwhile)
+    keeper.update()
+    assert checksums.compare(tmp_path) == []
+    keeper.update(final=True)
+    [marks] = (checksums.read_record(tmp_path) or {}).values()
+    assert marks[-1].bytes == len(one) * 500
+
+
 @pytest.fixture(autouse=True)
 async def none_left(tmp_path: Path) -> AsyncIterator[None]:
     """Whatever fails, no engine of a test goes on."""

@@ -204,7 +204,7 @@ class Life:
         columns = held_by(self.holding, self.citizen)
         if columns is None or name not in columns.ids:
             return []
-        return [columns.link(number, name)[0].id for number in columns.links(name)]
+        return [columns.link_version(place).id for place in columns.links(columns.slot(name))]
 
     async def command(self, writer: Deps) -> None:
         await apply([self.made() for _ in range(self.chance.choice((1, 1, 3)))], writer, self.now)

@@ -121,7 +121,7 @@ async def test_a_warm_service_answers_as_a_cold_one_after_another_has_written(
     await harbour(deps, fresh_citizen)
     before = await answer(deps, fresh_citizen)
     assert await answer(deps, fresh_citizen) == before
-    assert deps.connection.records.hits + deps.connection.kept.hits > 0
+    assert deps.connection.columns.hits + deps.connection.kept.hits > 0
     await change(other, fresh_citizen)
     after = await answer(deps, fresh_citizen)
     assert after == await answer_of_nobody(deps, fresh_citizen)
@@ -183,12 +183,12 @@ async def test_nothing_is_kept_of_another_start_of_the_engine(deps: Deps, fresh_
     await harbour(deps, fresh_citizen)
     service = another_service(deps)
     await answer(service, fresh_citizen)
-    kept = len(service.connection.records)
+    kept = len(service.connection.columns.graphs)
     service.connection._engine = "an earlier start"
     await service.graphs.close()
     await service.connection.close()
     await service.connection.ping()
-    assert (kept > 0, len(service.connection.records), service.connection.kept.bytes) == (True, 0, 0)
+    assert (kept > 0, len(service.connection.columns.graphs), service.connection.kept.bytes) == (True, 0, 0)
     await service.graphs.close()
     await service.connection.close()
 

@@ -123,14 +123,14 @@ async def test_a_memory_that_is_erased_between_two_looks_at_its_links_has_none(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(deps, fresh_citizen, 1)
-    looked: list[Sequence[str]] = []
+    looked: list[Sequence[int]] = []
     read = Neighbours.read
 
-    async def erase_before(self: Neighbours, ids: Iterable[str], wanted: int) -> None:
+    async def erase_before(self: Neighbours, slots: Iterable[int], wanted: int) -> None:
         if not wanted and not looked:
-            await damage(deps, fresh_citizen, "DETACH DELETE n", *ids)
-        looked.append([*ids])
-        await read(self, ids, wanted)
+            await damage(deps, fresh_citizen, "DETACH DELETE n", *[self.columns.ids[slot] for slot in slots])
+        looked.append([*slots])
+        await read(self, slots, wanted)
 
     monkeypatch.setattr(Neighbours, "read", erase_before)
     async with service_with(deps, 0) as service:
@@ -167,4 +167,4 @@ async def test_what_is_erased_while_an_answer_is_made_is_not_kept(
 
         monkeypatch.setattr(stream_completion, "read_contested", erase_before)
         await ask(service, fresh_citizen, "boat and lamp")
-        assert len(service.connection.records) == 0
+        assert not service.connection.columns.graphs

@@ -22,7 +22,7 @@ from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
-from substrate.store.search import NODE_START
+from substrate.store.search import FoundRow
 from tests.oracle import answers
 from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached
@@ -90,7 +90,7 @@ class Life(Others):
         reach = six_queries.Reach(pool=question.limit)
         asked = six_queries.build_vector_query(await self.target(question), lexicon, values, reach)
         found = [
-            of_node(rows.node(row[NODE_START:], Level.N1, asked.known_to))
+            of_node(rows.node(FoundRow.of(row).memory.row, Level.N1, asked.known_to))
             for row in await self.rows_of(asked)
             if row[0] == 0
         ]
@@ -108,7 +108,7 @@ class Life(Others):
         view = View(self.oracle, self.window(question), question.min_energy)
         starts = view.named(names)[: answers.NAMED]
         walked = view.walked(starts, EVERYWHERE if question.widely else answers.Reach())
-        seen = [of_node(rows.node(m.row[NODE_START:], Level.N1, found.known_to)) for m in found.memories.values()]
+        seen = [of_node(rows.node(m.row, Level.N1, found.known_to)) for m in found.memories.values()]
         expected = [of_memory(record) for record in walked.memories(view)]
         self.compare(self.words_of(question), sorted(seen, key=str), sorted(expected, key=str))
         links = [of_bond(link) for link in enrich_links(list(found.links.values()), found.known_to)]

@@ -9,7 +9,7 @@ import orjson
 
 from schemas.memory import ConsciousnessNode, GraphKey
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.connection.kept import Record, RecordName
+from substrate.connection.kept import Record
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import (
     HUB,
@@ -132,9 +132,9 @@ async def read_rows(query: Query, target: GraphTarget, values: Mapping[str, Any]
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
     found = await target.graph.read(query, **values)
-    names = [RecordName("memory", *row[_THIN_ROW:]) for row in found]
-    records = await read_whole_memories(target, names)
-    return [(*row[:_THIN_ROW], records[name]) for row, name in zip(found, names, strict=True) if name in records]
+    records = await read_whole_memories(target, [row[_THIN_ROW:] for row in found])
+    both = zip(found, records, strict=True)
+    return [(*row[:_THIN_ROW], record) for row, record in both if record is not None]
 
 
 class AnchorPath(NamedTuple):

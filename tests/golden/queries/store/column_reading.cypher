@@ -43,7 +43,7 @@ WITH s
 RETURN 'memory' AS c0, s.id AS c1, s.version AS c2, s.created_at AS c3, s.valid_at AS c4, s.invalid_at AS c5,
     CASE WHEN s.energy >= 0.0 THEN s.energy ELSE -1.0 END AS c6,
     CASE WHEN s.confidence >= 0.0 THEN s.confidence ELSE -1.0 END AS c7,
-    CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END + CASE WHEN CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END = 1 THEN 16 ELSE 0 END AS c8,
+    CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END AS c8,
     toLower(coalesce(s.speaker, '')) AS c9
 UNION ALL
 MATCH (s:ConsciousnessNode)
@@ -92,7 +92,7 @@ WITH s
 RETURN 'memory' AS c0, s.id AS c1, s.version AS c2, s.created_at AS c3, s.valid_at AS c4, s.invalid_at AS c5,
     CASE WHEN s.energy >= 0.0 THEN s.energy ELSE -1.0 END AS c6,
     CASE WHEN s.confidence >= 0.0 THEN s.confidence ELSE -1.0 END AS c7,
-    CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END + CASE WHEN CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END = 1 THEN 16 ELSE 0 END AS c8,
+    CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END AS c8,
     toLower(coalesce(s.speaker, '')) AS c9
 UNION ALL
 MATCH (s:ConsciousnessNode)
@@ -105,7 +105,7 @@ WITH DISTINCT m
 RETURN 'memory' AS c0, m.id AS c1, m.version AS c2, m.created_at AS c3, m.valid_at AS c4, m.invalid_at AS c5,
     CASE WHEN m.energy >= 0.0 THEN m.energy ELSE -1.0 END AS c6,
     CASE WHEN m.confidence >= 0.0 THEN m.confidence ELSE -1.0 END AS c7,
-    CASE WHEN m.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN m.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells m> THEN 4 ELSE 0 END + CASE WHEN <is_statement m> THEN 8 ELSE 0 END + CASE WHEN CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END = 1 THEN 16 ELSE 0 END AS c8,
+    CASE WHEN m.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN m.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells m> THEN 4 ELSE 0 END + CASE WHEN <is_statement m> THEN 8 ELSE 0 END AS c8,
     toLower(coalesce(m.speaker, '')) AS c9;
 
 // memories_around
@@ -119,7 +119,7 @@ WITH s
 RETURN 'memory' AS c0, s.id AS c1, s.version AS c2, s.created_at AS c3, s.valid_at AS c4, s.invalid_at AS c5,
     CASE WHEN s.energy >= 0.0 THEN s.energy ELSE -1.0 END AS c6,
     CASE WHEN s.confidence >= 0.0 THEN s.confidence ELSE -1.0 END AS c7,
-    CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END + CASE WHEN CASE WHEN s.passages IS NULL THEN 0 ELSE 1 END = 1 THEN 16 ELSE 0 END AS c8,
+    CASE WHEN s.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN s.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells s> THEN 4 ELSE 0 END + CASE WHEN <is_statement s> THEN 8 ELSE 0 END AS c8,
     toLower(coalesce(s.speaker, '')) AS c9;
 
 // records_page
@@ -158,7 +158,7 @@ WITH DISTINCT m
 RETURN 'memory' AS c0, m.id AS c1, m.version AS c2, m.created_at AS c3, m.valid_at AS c4, m.invalid_at AS c5,
     CASE WHEN m.energy >= 0.0 THEN m.energy ELSE -1.0 END AS c6,
     CASE WHEN m.confidence >= 0.0 THEN m.confidence ELSE -1.0 END AS c7,
-    CASE WHEN m.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN m.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells m> THEN 4 ELSE 0 END + CASE WHEN <is_statement m> THEN 8 ELSE 0 END + CASE WHEN CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END = 1 THEN 16 ELSE 0 END AS c8,
+    CASE WHEN m.expired_at = 9007199254740991 THEN 1 ELSE 0 END + CASE WHEN m.node_type <> 'Generalisation' THEN 2 ELSE 0 END + CASE WHEN <tells m> THEN 4 ELSE 0 END + CASE WHEN <is_statement m> THEN 8 ELSE 0 END AS c8,
     toLower(coalesce(m.speaker, '')) AS c9;
 
 // strongest_links_around: strongest_all_links_around, but

@@ -216,7 +216,10 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, <link_columns e>,
 // told_solved_thin
 <SEEN>
 RETURN 'seen' AS c0, seen[0] AS c1, seen[1] AS c2, null AS c3, null AS c4, null AS c5, null AS c6, null AS c7,
-    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13
+    null AS c8, null AS c9, null AS c10, null AS c11, null AS c12, null AS c13, null AS c14, null AS c15,
+    null AS c16, null AS c17, null AS c18, null AS c19, null AS c20, null AS c21, null AS c22, null AS c23,
+    null AS c24, null AS c25, null AS c26, null AS c27, null AS c28, null AS c29, null AS c30, null AS c31,
+    null AS c32, null AS c33, null AS c34, null AS c35
 UNION ALL
 MATCH (i:ConsciousnessNode)
 WHERE i.id IN $ids
@@ -228,6 +231,12 @@ WHERE <visible s>
 WITH i, e, j, s
 WHERE <fits s>
 WITH i, e, s AS m
-RETURN 0 AS c0, i.id AS c1, startNode(e).id AS c2, endNode(e).id AS c3, e.id AS c4, e.version AS c5,
-    e.created_at AS c6, e.expired_at AS c7, m.id AS c8, m.version AS c9, m.created_at AS c10,
-    m.expired_at AS c11, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c12, e.valid_at AS c13;
+RETURN 0 AS c0, i.id AS c1, startNode(e).id AS c2, endNode(e).id AS c3, m.id AS c4, m.version AS c5,
+    m.created_at AS c6, m.expired_at AS c7, CASE WHEN m.passages IS NULL THEN 0 ELSE 1 END AS c8, e.id AS c9,
+    e.relation_type AS c10, e.goal AS c11, e.mindstate AS c12, e.energy AS c13, e.confidence AS c14,
+    e.formation_trigger AS c15, e.emotion_vector AS c16, e.energy_transfer_coefficient AS c17,
+    e.resolution_state AS c18, e.felt_quality AS c19, e.emotion_description AS c20, e.body_sensation AS c21,
+    e.spatial_context AS c22, e.sensory_details AS c23, e.valid_at AS c24, e.invalid_at AS c25,
+    e.created_at AS c26, e.expired_at AS c27, e.version AS c28, e.invalidation_reason AS c29,
+    e.closed_reason AS c30, e.source AS c31, e.author AS c32, e.episode_id AS c33, e.extra AS c34,
+    e.unset AS c35;

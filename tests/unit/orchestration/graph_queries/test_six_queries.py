@@ -16,7 +16,6 @@ from orchestration.question.reading import Question
 from orchestration.question.time_expressions import NamedPeriod
 from schemas.memory import Level
 from schemas.temporal import Period
-from substrate.connection.kept import RecordCache
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import search
@@ -27,7 +26,7 @@ SMALL = Lexicon(memories=20, traces=20, past_traces=20, frequencies={"bridge": 3
 
 
 def target(level: Level = Level.N1, *, past: bool = False) -> GraphTarget:
-    connection = cast(Connection, SimpleNamespace(records=RecordCache()))
+    connection = cast(Connection, SimpleNamespace())
     return GraphTarget(level, Graph(connection, f"graph_{level}"), past)
 
 

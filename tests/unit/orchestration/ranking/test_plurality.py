@@ -15,18 +15,18 @@ from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import DAY, Score, recency, seeded_numbers, spread_over_weeks, week
 from schemas.intention import Plurality
 from schemas.memory import Level
+from substrate.connection.kept import Record
 from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.store.rows import NODE_PLACE
-from substrate.store.search import NODE_START
 
 NOW = 20_000 * DAY
 
 
 def memory(name: str, valid_at: int, importance: float | None = None) -> Candidate:
-    row: list[object] = [None] * (NODE_START + len(NODE_COLUMNS))
-    row[NODE_START + NODE_PLACE["valid_at"]] = valid_at
-    row[NODE_START + NODE_PLACE["importance"]] = importance
-    return Candidate((Level.N1, name, 1), row)
+    row: list[object] = [None] * len(NODE_COLUMNS)
+    row[NODE_PLACE["valid_at"]] = valid_at
+    row[NODE_PLACE["importance"]] = importance
+    return Candidate((Level.N1, name, 1), Record(row))
 
 
 def score(key: Key, activation: float) -> Score:

@@ -18,6 +18,8 @@ from orchestration.traversal.graph import (
 from orchestration.traversal.paths import State
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import ActivationTiers
+from substrate.connection.kept import Record
+from substrate.store.search import LINK_START, NODE_START
 from tests.builders import a_node, a_relationship, stored_link, stored_row
 
 units = st.floats(0.0, 1.0)
@@ -55,7 +57,7 @@ def test_a_link_weighs_the_same_as_a_model_and_as_a_row(energy: float, confidenc
     columns = {"energy": str(energy), "confidence": str(confidence), "energy_transfer_coefficient": str(transfer)}
     row = stored_row({"id": "b"}, {**stored_link("l"), **columns}, hop=1, ends=("a", "b"))
     assert edge.traversal_weight == pytest.approx(
-        likelihoods([CandidateLink(one.level, "a", "b", row)])[0], abs=1e-6
+        likelihoods([CandidateLink(one.level, "a", "b", Record(row[LINK_START:NODE_START]))])[0], abs=1e-6
     )
     assert 0.06 <= edge.traversal_weight <= 1.0
 

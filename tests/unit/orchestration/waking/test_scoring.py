@@ -32,8 +32,10 @@ from orchestration.waking.told import find_resolutions, pass_scores_on, show_pat
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Scope
+from substrate.connection.kept import Record
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
+from substrate.store.search import LINK_START, NODE_START, FoundRow
 from tests.builders import a_link, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1
@@ -52,7 +54,9 @@ def row_of(memory_id: str, hop: int = 0, ends: tuple[str, str] | None = None, **
     if emotions is not None:
         stored["emotion_vector"] = orjson.dumps(emotions).decode()
     link = stored_link("-".join(ends)) if ends else None
-    return WakingRow(N1, stored_row(stored, link, hop=hop, score=columns.get("score", 0.0), ends=ends))
+    return WakingRow(
+        N1, FoundRow.of(stored_row(stored, link, hop=hop, score=columns.get("score", 0.0), ends=ends))
+    )
 
 
 def state(**fields: Any) -> StateBasedRetrieval:
@@ -208,7 +212,7 @@ def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
 def resolving(source: str, target: str, **columns: Any) -> CandidateLink:
     link = {**stored_link(f"{source}>{target}"), "relation_type": "RESOLVED_BY", "resolution_state": "resolved"}
     row = stored_row({"id": target}, {**link, **columns}, hop=1, ends=(source, target))
-    return CandidateLink(N1, source, target, row)
+    return CandidateLink(N1, source, target, Record(row[LINK_START:NODE_START]))
 
 
 def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +21,8 @@ from substrate.connection.graph_columns import (
     MemoryRow,
     Wanted,
 )
-from substrate.connection.kept import GraphState, changed_between
+from substrate.connection.kept import GraphState, Records, changed_between
+from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.store.writer import MOST_CHANGED, note_of
 
 NAMES = ("a", "b", "c", "d")
@@ -52,8 +55,10 @@ def test_the_links_that_hold_are_those_whose_times_and_ends_do(
     for name, (valid, bits, energy) in held.items():
         columns.hold_memory(memory(name, valid, bits, energy))
     rows = [LinkRow(other, "NEXT", None, 1, 5, *valid, bits) for other, valid, bits in ends]
-    columns.hold_links("a", len(rows), rows)
-    wanted = Wanted(OPEN | TELLS, SHOWN | WALKED, least, 0.0, passing)
+    slot = columns.slot("a")
+    columns.hold_links(slot, len(rows), rows)
+    passed = None if passing is None else {columns.slot(name) for name in passing}
+    wanted = Wanted(OPEN | TELLS, SHOWN | WALKED, least, 0.0, passed)
     due = []
     for place, (other, (since, until), bits) in enumerate(ends):
         (began, ended), of_other, energy = held[other]
@@ -61,30 +66,88 @@ def test_the_links_that_hold_are_those_whose_times_and_ends_do(
         is_wanted = of_other == OPEN | TELLS and bits & WALKED and energy >= least
         if is_held and is_wanted and (passing is None or other in passing):
             due.append(place)
-    assert list(columns.holding(columns.links("a"), now, wanted)) == due
+    linked = columns.links(slot)
+    assert columns.holding(slot, linked, now, wanted) == [(linked[one], columns.slot(ends[one][0])) for one in due]
 
 
 def test_the_name_of_a_link_follows_from_its_ends_where_it_has_no_id_of_its_own() -> None:
     columns = GraphColumns()
+    a, b = columns.slot("a"), columns.slot("b")
     rows = [LinkRow("b", "NEXT", None, 2, 5, 0, 9, OUTGOING), LinkRow("b", "NEXT", "own", 1, 6, 0, 9, 0)]
-    columns.hold_links("a", 2, rows)
-    (one, *ends), (other, *back) = (columns.link(number, "a") for number in columns.links("a"))
-    assert (one.id, one.version, one.created_at, ends) == ("a|NEXT|b", 2, 5, ["a", "b"])
-    assert (other.id, other.expired_at, back) == ("own", END_OF_TIME, ["b", "a"])
-    assert columns.unknown_ends(["a"]) == ["b"]
+    columns.hold_links(a, 2, rows)
+    one, other = columns.links(a)
+    assert columns.link_version(one) == ("a|NEXT|b", 2, 5, END_OF_TIME)
+    assert columns.link_version(other) == ("own", 1, 6, END_OF_TIME)
+    assert [columns.ends(each) for each in (one, other)] == [("a", "b"), ("b", "a")]
+    assert columns.unknown_ends([a]) == [b]
+
+
+def test_a_link_has_one_place_for_both_of_its_ends() -> None:
+    columns = GraphColumns()
+    a, b = columns.slot("a"), columns.slot("b")
+    columns.hold_links(a, 1, [LinkRow("b", "NEXT", None, 1, 5, 0, 9, OUTGOING | SHOWN)])
+    columns.hold_links(
+        b, 2, [LinkRow("a", "NEXT", None, 1, 5, 0, 9, SHOWN), LinkRow("a", "NEXT", "own", 1, 5, 0, 9, 0)]
+    )
+    assert [*columns.links(b)] == [*columns.links(a), 1]
+
+
+def test_the_record_of_another_version_is_not_that_of_a_memory_that_is_held() -> None:
+    columns = GraphColumns()
+    slot = columns.slot("m")
+    columns.hold_row(row := whole(version=1))
+    record = columns.record(slot, 1, 3)
+    assert record is not None
+    assert record.row == row
+    assert columns.take(row) is record
+    assert columns.record(slot, 2, 3) is None
+    assert columns.take(whole(version=2)).row == whole(version=2)
+    assert columns.record(slot, 2, 3) is None  # it may be one of the past
+    columns.hold_row(whole(version=2))
+    assert columns.record(slot, 2, 3) is not None
+    columns.hold_memory(memory("m", (0, 9), OPEN, 0.5))
+    assert columns.take(row) is columns.record(slot, 1, 3)
+    assert columns.take(whole(version=2)) is not columns.take(whole(version=2))
+    assert columns.take(whole(version=1, expired_at=8)).row == whole(version=1, expired_at=8)
+    columns.forget(["m"])
+    assert columns.record(slot, 1, 3) is None
+
+
+def whole(**fields: Any) -> list[Any]:
+    """The whole row of the record of a memory."""
+    known = {"id": "m", "version": 1, "created_at": 3, "expired_at": END_OF_TIME, **fields}
+    return [known.get(name) for name in NODE_COLUMNS]
+
+
+def test_open_records_are_closed_first_those_that_nobody_asked_for_meanwhile() -> None:
+    records, rows = Records(9_000), [whole(version=version) for version in range(3)]
+    for place, row in enumerate(rows):
+        records.add_place()
+        records.hold(place, row)
+    found = [records.find(place) for place in range(3)]
+    assert records.find(0) is found[0]
+    records.close(1)
+    assert [records.find(place) is record for place, record in enumerate(found)] == [True, False, True]
+    assert [record and record.row for record in map(records.find, range(3))] == rows
+    records.close(10**9)
+    assert (records.of_open, records.bytes > 0) == (0, True)
+    for place in range(3):
+        records.drop(place)
+    assert (records.bytes, records.of_open, records.find(0)) == (0, 0, None)
 
 
 def test_what_is_forgotten_is_to_be_read_again_and_found_by_nobody() -> None:
     columns = GraphColumns()
+    a, b = columns.slot("a"), columns.slot("b")
     for name in ("a", "b"):
         columns.hold_memory(memory(name, (0, 9), OPEN, 0.5))
-    columns.hold_links("a", 1, [LinkRow("b", "NEXT", None, 1, 5, 0, 9, SHOWN)])
-    assert len(columns.holding(columns.links("a"), 4, Wanted(OPEN, SHOWN))) == 1
+    columns.hold_links(a, 1, [LinkRow("b", "NEXT", None, 1, 5, 0, 9, SHOWN)])
+    assert len(columns.holding(a, columns.links(a), 4, Wanted(OPEN, SHOWN))) == 1
     columns.forget(["b"])
-    assert columns.unknown_ends(["a"]) == ["b"]
-    assert columns.holding(columns.links("a"), 4, Wanted(OPEN, SHOWN)) == []
+    assert columns.unknown_ends([a]) == [b]
+    assert columns.holding(a, columns.links(a), 4, Wanted(OPEN, SHOWN)) == []
     columns.forget(["a"])
-    assert columns.degree("a") == UNKNOWN
+    assert columns.degree(a) == UNKNOWN
 
 
 def test_columns_are_those_of_one_state_and_a_write_of_this_process_leads_to_the_next() -> None:
@@ -110,17 +173,17 @@ def test_above_the_bound_what_was_looked_at_last_is_held_as_it_was(
         columns.hold_keys(name, [f"key of {name}"])
     for name in NAMES[:2]:
         rows = [LinkRow(other, "NEXT", name, 1, 5, *valid, bits) for other, valid, bits in ends]
-        columns.hold_links(name, len(rows), rows)
+        columns.hold_links(columns.slot(name), len(rows), rows)
     columns.questions = 7
     for name in looked_at:
-        columns.record(name)
+        columns.links(columns.slot(name))
     kept = columns.used_last(most_bytes)
     assert kept.state == columns.state
     assert not kept.used_last(most_bytes).ids  # nobody has looked at anything since
     assert not any(columns.differs(kept, name) for name in NAMES)
-    known = {name for name in NAMES if kept.degree(name) != UNKNOWN}
+    known = {name for name in kept.ids if kept.degree(kept.slot(name)) != UNKNOWN}
     assert known <= looked_at & set(NAMES[:2])
-    if kept.bytes <= most_bytes:
+    if kept.bytes_held <= most_bytes:
         assert known == looked_at & set(NAMES[:2])
         assert looked_at <= set(kept.ids)
 
@@ -133,7 +196,7 @@ def test_no_graph_is_dropped_because_another_is_asked_beside_it() -> None:
             columns.questions += 1
             for number in range(count):
                 columns.hold_memory(memory(f"m{number}", (0, 9), OPEN, 0.5))
-                columns.record(f"m{number}")
+                columns.links(columns.slot(f"m{number}"))
             assert cache.bytes <= 6_000
     assert len(cache.of("g0", GraphState(1)).ids) > 4
 
