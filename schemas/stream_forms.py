@@ -122,9 +122,10 @@ class ReferencedStream(StreamFrame):
 
     def _graph(self, tiers: ActivationTiers) -> TraversalGraph:
         tier_of: dict[tuple[GraphKey, str], Tier] = {}
-        for name, active in _named_memories(tiers):
-            for node in active:
-                tier_of.setdefault((node.graph_key, node.node_id), name)
+        for node in tiers.focus:
+            tier_of.setdefault((node.graph_key, node.node_id), "focus")
+        for node in tiers.peripheral:
+            tier_of.setdefault((node.graph_key, node.node_id), "peripheral")
         graph = self.traversal_graph
         nodes = tuple(
             graph_node(node, tier_of.get((node.graph_key, node.node_id), "background"))
@@ -155,12 +156,6 @@ def as_stream(sent: ConsciousnessStream | ReferencedStream) -> ConsciousnessStre
 def stream_of(answer: StreamAnswer) -> ConsciousnessStream:
     """The usual stream of an answer."""
     return as_stream(answer.root)
-
-
-def _named_memories(tiers: ActivationTiers) -> Iterator[tuple[Tier, tuple[ConsciousnessNode, ...]]]:
-    yield "focus", tiers.focus
-    yield "peripheral", tiers.peripheral
-    yield "background", tiers.background
 
 
 NODE_FIELDS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
@@ -218,7 +213,7 @@ def referenced(stream: ConsciousnessStream, sections: Collection[str] = _SECTION
 
     `sections`: which of levels, activation_tiers and traversal_graph are wanted; the others are empty.
     """
-    active = _named_memories(stream.activation_tiers) if "activation_tiers" in sections else ()
+    active = vars(stream.activation_tiers).items() if "activation_tiers" in sections else ()
     memories: dict[Reference, ConsciousnessNode] = {}
     links: dict[Reference, ConsciousnessRelationship] = {}
 

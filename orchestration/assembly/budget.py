@@ -66,7 +66,8 @@ def reduced(
     shown = {key_of(node): node for node in memories}
     found = shown if in_levels is None else {key_of(node): node for node in in_levels}
     linked = None if links is None else set(map(key_of, links))
-    tiers, graph, present = stream.activation_tiers, stream.traversal_graph, dict(shown)
+    tiers = {name: _shown_nodes(nodes, shown) for name, nodes in vars(stream.activation_tiers).items()}
+    graph, present = stream.traversal_graph, dict(shown)
     levels: dict[str, ConsciousnessLevelResults] = {}
     drawn: set[tuple[str, str]] = set()
     for name, level in stream.levels.items() if found else ():
@@ -79,11 +80,7 @@ def reduced(
     every = {id(node): node for node in all_memories(stream)}
     return stream.model_copy(
         update={
-            "activation_tiers": ActivationTiers(
-                focus=_shown_nodes(tiers.focus, shown),
-                peripheral=_shown_nodes(tiers.peripheral, shown),
-                background=_shown_nodes(tiers.background, shown),
-            ),
+            "activation_tiers": ActivationTiers(**tiers),
             "levels": levels,
             "traversal_graph": graph.model_copy(
                 update={

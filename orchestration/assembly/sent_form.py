@@ -214,22 +214,16 @@ def sparse_row(record: Sparse) -> Row:
     return row
 
 
-class _Blank(NamedTuple):
-    """The default of each field, and the fields whose default is an empty map: each record has one of its own."""
-
-    defaults: Mapping[str, Any]
-    maps: tuple[str, ...]
-
-
 _NEEDED: Final = object()
 """Stands for the default of a field without one."""
 
 
 @cache
-def _blank(kind: type[Sparse]) -> _Blank:
+def _blank(kind: type[Sparse]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The default of each field, and the fields whose default is an empty map: each record has one of its own."""
     defaults = kind.defaults()
     blank = {name: _NEEDED if field.is_required() else defaults[name] for name, field in kind.model_fields.items()}
-    return _Blank(blank, tuple(name for name, default in blank.items() if default == {}))
+    return blank, tuple(name for name, default in blank.items() if default == {})
 
 
 def _dump(value: Any) -> bytes:

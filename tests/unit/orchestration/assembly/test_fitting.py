@@ -227,6 +227,16 @@ def test_more_tokens_show_as_many_memories_and_hardly_any_stay_unused(form: Form
         assert used >= 0.8 * limit or sent["omitted"] == 0
 
 
+@given(streams(), st.sampled_from(["full", "references", "compact"]), st.integers(1, 4000), st.booleans())
+@settings(max_examples=60)
+def test_what_is_sent_within_a_limit_is_what_its_models_say(
+    stream: ConsciousnessStream, form: Form, limit: int, compact_has_parts: bool
+) -> None:
+    parts: tuple[Part, ...] = ("levels", "traversal_graph") if form == "compact" and compact_has_parts else ()
+    sent = answered(stream, form, limit, *parts)
+    assert StreamAnswer.model_validate(sent).model_dump(mode="json", exclude_unset=True) == sent
+
+
 @pytest.mark.parametrize("text", ["ზღვის პირას ვისაუბრეთ ნავზე. ", "我们在港口见面谈论船和天气。", WORDS])
 def test_without_a_limit_the_bound_holds_in_every_script(text: str) -> None:
     nodes = tuple(a_node(node_id=f"m{n}", description=f"{n} {text}" * 24) for n in range(70))

@@ -9,9 +9,11 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from orchestration.assembly.sent_form import stream_json
+from orchestration.assembly.sent_form import sparse_row, stream_json
 from orchestration.traversal.graph import build_graph
+from schemas.base import Sparse
 from schemas.intention import Form
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState
 from schemas.stream import LEVEL_NAMES, ActivationTiers, ConsciousnessLevelResults, ConsciousnessStream
@@ -100,6 +102,27 @@ def test_what_is_sent_is_read_as_the_same_stream(stream: ConsciousnessStream, fo
     answer = as_stream(StreamAnswer.model_validate_json(stream_json(stream, form, tuple(PART_FIELDS))).root)
     assert answer.token_counts is not None
     assert answer.model_copy(update={"token_counts": None}) == stream
+
+
+def plain(value: Any) -> Any:
+    """The value with a dictionary in place of each model, so that its JSON is made at once."""
+    if isinstance(value, Sparse):
+        return plain(sparse_row(value))
+    if isinstance(value, BaseModel):
+        return plain({name: each for name, each in vars(value).items() if each is not None})
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    return list(map(plain, value)) if isinstance(value, tuple) else value
+
+
+@settings(max_examples=30)
+@given(streams(), st.sampled_from(["full", "references", "compact"]))
+def test_records_that_are_made_once_are_sent_as_their_models(stream: ConsciousnessStream, form: Form) -> None:
+    body = stream_json(stream, form, tuple(PART_FIELDS))
+    model = stream if form == "full" else referenced(stream)
+    sent, _, counts = body.rpartition(b',"token_counts":')
+    assert counts
+    assert sent + b"}" == orjson.dumps({**plain(model), "form": form}, option=orjson.OPT_UTC_Z)
 
 
 @settings(max_examples=30)
