@@ -335,7 +335,7 @@ type LinkRow = tuple[TimedCommand, dict[str, Any]]
 
 async def _rows_beside(first: TimedCommand, links: Run, rows: Sequence[Row], to: Destination) -> list[LinkRow]:
     """The links that can be written with new memories: those of the run, or of one text with what it names; none
-    where that makes more than links, or cannot be read now."""
+    where that makes more than a few links, or cannot be read now."""
     if to.named is not None:
         writing = mentions.writing_of(first.command, rows[0]["id"], to_datetime(rows[0]["valid_at"]))
         if writing is None:
@@ -344,7 +344,8 @@ async def _rows_beside(first: TimedCommand, links: Run, rows: Sequence[Row], to:
             names = await mentions.decide([writing], to.deps)
             made = names.commands([writing])
             rows = [*({"id": each.id, **each.felt} for each in names.known.values()), *rows]
-            if all(isinstance(one, Relate) and one.id is None for one in made):
+            are_links = all(isinstance(one, Relate) and one.id is None for one in made)
+            if are_links and len(made) < writer.TOGETHER:
                 links = [TimedCommand(*atomic.name_command(one), first.now) for one in made]
     return list(zip(links, await _link_rows(links, to.graph, rows), strict=True))
 

@@ -284,7 +284,7 @@ async def _rows(
     columns, graph = neighbours.columns, neighbours.graph
     versions: list[Version] = []
     for search, own in zip(searches, steps, strict=True):
-        versions += [(columns.slot(row[THIN_NAME]), *row[THIN_NAME + 1 : THIN_NAME + 3]) for row in search.rows]
+        versions += [(columns.slot(row[THIN_NAME]), *row[THIN_NAME + 1 : THIN_NAME + 4]) for row in search.rows]
         versions += [columns.version(other) for _, (_, other) in own]
     places = [place for own in steps for _, (place, _) in own]
     memories, links = await together(read_memories(graph, columns, versions), read_links(graph, columns, places))

@@ -31,11 +31,11 @@ OPEN, TOLD, TELLS, STATES, _KNOWN = 1, 2, 4, 8, 16
 WALKED, OUTGOING, SHOWN = 1, 2, 4
 """Bits of a link: questions follow it; the memory that tells of it is its source; it is known now."""
 
-type Version = tuple[int, int, Instant]
-"""By what a record of a memory is recognised: its slot, its version, and when it was created."""
+type Version = tuple[int, int, Instant, Instant]
+"""By what a record of a memory is recognised: its slot, its version, when it was created, and is closed."""
 type LinkEnd = tuple[int, int]
 """The place of a link of a memory, and the slot of the memory at its other end."""
-_VERSION: Final = itemgetter(NODE_COLUMNS.index("version"), NODE_COLUMNS.index("created_at"))
+_VERSION: Final = itemgetter(*map(NODE_COLUMNS.index, ("version", "created_at", "expired_at")))
 _LINK_VERSION: Final = itemgetter(*map(LINK_COLUMNS.index, ("id", "version", "created_at", "expired_at")))
 
 
@@ -149,6 +149,9 @@ class GraphColumns:
     def hold_memory(self, row: MemoryRow) -> None:
         """Hold a memory as it is now."""
         slot = self.slot(row.id)
+        held = None if self._bits[slot] else self._records.row(slot)
+        if held is not None and _VERSION(held)[:2] != row[1:3]:
+            self._records.drop(slot)
         for column, value in zip(self._memories, row[1:], strict=True):
             column[slot] = value
         self._bits[slot] |= _KNOWN
@@ -225,6 +228,14 @@ class GraphColumns:
         of_links = least * self.link_records.of_open // max(1, self.bytes_open)
         self.link_records.close(of_links + 1)
         self._records.close(least - of_links)
+
+    def records_alone(self, state: GraphState) -> GraphColumns:
+        """Columns in a later state, to which writes alone led: a record is still that of its version."""
+        kept = GraphColumns(state)
+        for name in self.ids:
+            kept.slot(name)
+        kept.questions, kept._records = self.questions, self._records.copy()
+        return kept
 
     def used_last(self, most_bytes: int) -> GraphColumns:
         """Columns in the same state, of the memories that were looked at last since these were made, with their
@@ -318,13 +329,13 @@ class GraphColumns:
 
     def version(self, slot: int) -> Version:
         """The version of a memory that is held."""
-        return slot, self._version[slot], self._created[slot]
+        return slot, self._version[slot], self._created[slot], END_OF_TIME
 
-    def record(self, slot: int, version: int, created_at: Instant) -> Record | None:
-        """The record of a version of a memory; None where it is not held."""
+    def record(self, slot: int, *version: Instant) -> Record | None:
+        """The record of a version of a memory (`Version`); None where it is not held."""
         self._used[slot] = self.questions
         found = self._records.find(slot)
-        return None if found is None or _VERSION(found.row) != (version, created_at) else found
+        return None if found is None or _VERSION(found.row) != version else found
 
     def take(self, row: Sequence[Any]) -> Record:
         """The record of a whole row of a memory: that which is held if its row is the same, else a new one."""
@@ -393,7 +404,7 @@ class GraphColumns:
             memory if bits else None,
             None if self._degree[slot] == UNKNOWN else (self._degree[slot], links),
             sorted(self.keys(slot) or ()) if bits and self._keys[slot] is not None else None,
-            self._records.row(slot),
+            self._records.row(slot) if bits else None,
         )
 
 
@@ -430,12 +441,14 @@ class ColumnsCache:
 
         Without a state, and in one before that which is held, they are for one question alone.
         """
-        held = self.state(graph)
+        columns, held = self.graphs.get(graph), self.state(graph)
         if state is None or self.most_bytes == 0 or (held is not None and state.precedes(held)):
             return GraphColumns()
-        if held != state:
+        if columns is None or held is None or held != state:
             self.forget(graph)
-        self._keep(graph, self.graphs.get(graph) or GraphColumns(state))
+            is_later = columns is not None and held is not None and held.precedes(state)
+            columns = columns.records_alone(state) if columns is not None and is_later else GraphColumns(state)
+        self._keep(graph, columns)
         self.graphs.move_to_end(graph)
         while self.bytes > max(self.most_bytes, GRAPH_BYTES):
             oldest, columns = next(iter(self.graphs.items()))

@@ -62,6 +62,13 @@ class Records:
         self._packed: list[bytes | None] = []
         self._open: OrderedDict[int, Record] = OrderedDict()
 
+    def copy(self) -> Records:
+        """The same records at the same places, of which others may be held later."""
+        other = Records(self._open_bytes)
+        other.bytes, other.of_open = self.bytes, self.of_open
+        other._packed, other._open = self._packed.copy(), self._open.copy()
+        return other
+
     def add_place(self, former: Records | None = None, place: int = 0) -> None:
         """Add a place, with nothing in it, or with what is packed at a place of others."""
         packed = None if former is None else former._packed[place]

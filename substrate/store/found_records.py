@@ -46,10 +46,10 @@ async def read_memories(
     """
     found: list[Record | None] = []
     lacking: set[tuple[str, int]] = set()
-    for slot, version, created_at in versions:
-        found.append(columns.record(slot, version, created_at))
+    for version in versions:
+        found.append(columns.record(*version))
         if found[-1] is None:
-            lacking.add((columns.ids[slot], version))
+            lacking.add((columns.ids[version[0]], version[1]))
     graph.connection.columns.count(len(versions), len(lacking))
     if not lacking:
         return found
@@ -60,8 +60,8 @@ async def read_memories(
     gone = lacking - read.keys()
     for row in await graph.read(FORMER, wanted=[*map(list, gone)]) if gone else ():
         read[row[0], row[_VERSION]] = Record(row)
-    for place, (slot, version, _) in enumerate(versions):
-        found[place] = found[place] or read.get((columns.ids[slot], version))
+    for place, (slot, number, *_) in enumerate(versions):
+        found[place] = found[place] or read.get((columns.ids[slot], number))
     return found
 
 
@@ -70,8 +70,8 @@ async def read_whole_memories(target: GraphTarget, thin_rows: Iterable[Row]) -> 
     graph, columns = target.graph, target.columns or GraphColumns()
     versions: list[Version] = []
     long: dict[tuple[str, int], Version] = {}
-    for name, version, created_at, _, is_cut in thin_rows:
-        versions.append((columns.slot(name), version, created_at))
+    for name, version, created_at, expired_at, is_cut in thin_rows:
+        versions.append((columns.slot(name), version, created_at, expired_at))
         if is_cut:
             long[name, version] = versions[-1]
     found: dict[Version, Record | None] = dict.fromkeys(long.values())

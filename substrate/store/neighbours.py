@@ -114,8 +114,8 @@ class Neighbours:
         best = [place for _, _, place in found[: values["limit"]]]
         rows: list[Row] = []
         for place in best:
-            _, version, created_at = columns.version(owners[place])
-            rows.append((0, f"{near[place].distance:.15g}", near[place].owner, version, created_at))
+            _, *version = columns.version(owners[place])
+            rows.append((0, f"{near[place].distance:.15g}", near[place].owner, *version))
         return rows
 
     def _check(self) -> None:

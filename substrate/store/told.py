@@ -178,7 +178,7 @@ async def read_solved(target: GraphTarget, values: Mapping[str, Any]) -> list[Ro
     solved = [row[1:] for rows in by_id.values() for row in rows]
     solved.sort(key=lambda row: (-row[_SINCE], row[_LINK_ID], row[3]))
     first, columns = solved[:MOST_SOLVED], target.columns or GraphColumns()
-    versions = [(columns.slot(name), version, created_at) for _, _, name, version, created_at, *_ in first]
+    versions = [(columns.slot(row[2]), row[3], row[4], row[5]) for row in first]
     memories = await read_memories(target.graph, columns, versions)
     rows: list[Row] = []
     for (source, target_id, *rest), memory in zip(first, memories, strict=True):
@@ -196,7 +196,7 @@ _SINCE, _LINK_ID = (_LINK_START + LINK_COLUMNS.index(name) for name in ("valid_a
 async def _alone(target: GraphTarget, thin_rows: Iterable[Row]) -> list[Row]:
     """Rows of memories without links, each once, given by their `thin_columns`."""
     columns = target.columns or GraphColumns()
-    versions = list(dict.fromkeys((columns.slot(row[0]), row[1], row[2]) for row in thin_rows))
+    versions = list(dict.fromkeys((columns.slot(row[0]), row[1], row[2], row[3]) for row in thin_rows))
     memories = await read_memories(target.graph, columns, versions)
     return [FoundRow(0, 0.0, None, None, None, memory) for memory in memories if memory is not None]
 

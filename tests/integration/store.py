@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.insertion import apply
@@ -118,3 +121,16 @@ def found(stream: ConsciousnessStream) -> list[ConsciousnessNode]:
 
 def ids(memories: Sequence[ConsciousnessNode]) -> list[str]:
     return [memory.node_id for memory in memories]
+
+
+def noted(deps: Deps, patch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the queries and commands that are sent from now on."""
+    sent: list[str] = []
+    around = deps.connection.around
+
+    def note(name: str) -> AbstractContextManager[object]:
+        sent.append(name)
+        return around(name)
+
+    patch.setattr(deps.connection, "around", note)
+    return sent

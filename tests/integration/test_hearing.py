@@ -20,6 +20,7 @@ from schemas.temporal import END_OF_TIME
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader
+from tests.integration.store import noted
 
 TURNS = Query(
     "test_turns",
@@ -171,3 +172,13 @@ async def test_a_bad_message_is_refused_with_its_reason_and_loses_no_other(deps:
     assert any("ahead of the clock" in note for note in report.notes)
     assert any("order of the list is kept" in note for note in report.notes)
     assert await in_order(deps, fresh_citizen) == ["good", "also good", "earlier", "ahead"]
+
+
+async def test_a_heard_turn_is_written_in_one_statement(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hear(deps, fresh_citizen, messages("message 0", "message 1"))
+    sent = noted(deps, monkeypatch)
+    await hear(deps, fresh_citizen, messages("message 2"))
+    assert [name for name in sent if name.startswith(("remember", "relate"))] == ["remember_linked"]
+    assert await in_order(deps, fresh_citizen) == numbered(0, 3)

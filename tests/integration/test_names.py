@@ -14,14 +14,14 @@ from orchestration.features.tagging import queries as made_tags
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats.reader import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
-from orchestration.insertion import apply_atomically
+from orchestration.insertion import apply, apply_atomically
 from schemas.commands import Correct, Remember, Retract, Supersede
 from schemas.memory import Level
 from schemas.temporal import to_instant
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import lexicon
-from tests.integration.store import NOW, ask, day, ids, moment, remember, stored
+from tests.integration.store import NOW, ask, day, ids, moment, noted, remember, stored
 
 MENTIONS = Query(
     "mentions_of",
@@ -185,3 +185,18 @@ async def test_the_search_for_a_word_or_name_answers_nothing_of_the_one_before(
         assert [name.name for name in rows.names if "Anna" not in name.name] == ["Zoe"]
         assert len(rows.names) == lexicon.NAMES_PER_WORD + 1
     assert await made_tags.count_words(graph, ["boat", "quay"]) == {"boat": made_tags.MOST_COUNTED, "quay": 1}
+
+
+async def test_a_text_and_its_links_with_known_names_are_written_at_once_where_the_text_is_as_sent(
+    naming: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stored(naming, note(fresh_citizen, "first", "My sister Femke lives in Utrecht."))
+    sent = noted(naming, monkeypatch)
+    [new] = await stored(naming, note(fresh_citizen, "second", "Femke called today."))
+    assert (new.status, sent.count("remember_linked"), sent.count("relate")) == ("stored", 1, 0)
+    linked = await mentioned(naming, fresh_citizen)
+    assert linked["second"] == ["person:femke"]
+    [again] = await stored(naming, note(fresh_citizen, "second", "Femke called today."))
+    [other] = await apply([note(fresh_citizen, "second", "Femke and Femke met in Utrecht.")], naming, NOW)
+    assert (again.duplicate, other.status) == (True, "refused")
+    assert await mentioned(naming, fresh_citizen) == linked

@@ -96,21 +96,21 @@ def test_the_record_of_another_version_is_not_that_of_a_memory_that_is_held() ->
     columns = GraphColumns()
     slot = columns.slot("m")
     columns.hold_row(row := whole(version=1))
-    record = columns.record(slot, 1, 3)
+    record = columns.record(slot, 1, 3, END_OF_TIME)
     assert record is not None
     assert record.row == row
     assert columns.take(row) is record
-    assert columns.record(slot, 2, 3) is None
+    assert columns.record(slot, 2, 3, END_OF_TIME) is None
     assert columns.take(whole(version=2)).row == whole(version=2)
-    assert columns.record(slot, 2, 3) is None  # it may be one of the past
+    assert columns.record(slot, 2, 3, END_OF_TIME) is None  # it may be one of the past
     columns.hold_row(whole(version=2))
-    assert columns.record(slot, 2, 3) is not None
+    assert columns.record(slot, 2, 3, END_OF_TIME) is not None
     columns.hold_memory(memory("m", (0, 9), OPEN, 0.5))
-    assert columns.take(row) is columns.record(slot, 1, 3)
+    assert columns.take(row) is columns.record(slot, 1, 3, END_OF_TIME)
     assert columns.take(whole(version=2)) is not columns.take(whole(version=2))
     assert columns.take(whole(version=1, expired_at=8)).row == whole(version=1, expired_at=8)
     columns.forget(["m"])
-    assert columns.record(slot, 1, 3) is None
+    assert columns.record(slot, 1, 3, END_OF_TIME) is None
 
 
 def whole(**fields: Any) -> list[Any]:
@@ -158,6 +158,24 @@ def test_columns_are_those_of_one_state_and_a_write_of_this_process_leads_to_the
     assert cache.of("g", GraphState(2)) is columns
     cache.carry("g", GraphState(4), GraphState(5), ["b"])
     assert cache.of("g", GraphState(5)) is not columns
+
+
+def test_after_writes_that_do_not_say_what_they_changed_only_records_are_held() -> None:
+    cache, shifted = ColumnsCache(), GraphState(3, shifts=1)
+    columns = cache.of("g", GraphState(1))
+    columns.hold_memory(memory("m", (0, 9), OPEN, 0.5))
+    record = columns.take(whole())
+    later = cache.of("g", GraphState(2))
+    columns.slot("another of a question that began before")
+    slot = later.slot("m")
+    assert (later.keys(slot), later.degree(slot), later.record(slot, 1, 3, END_OF_TIME)) == (None, UNKNOWN, record)
+    other = later.slot("other")
+    later.hold_row(whole(id="other"))
+    assert [later.take(whole(id=name)).row[0] for name in ("m", "other")] == ["m", "other"]
+    assert later.record(other, 1, 3, END_OF_TIME) is not None
+    later.hold_memory(MemoryRow("m", 2, 4, 0, 9, 0.5, 0.5, OPEN, ""))
+    assert later.record(slot, 1, 3, END_OF_TIME) is None
+    assert not cache.of("g", shifted).ids
 
 
 @given(memories, links, st.sets(st.sampled_from(NAMES)), st.integers(1_000, 5_000))
@@ -212,7 +230,10 @@ def test_above_the_bound_whole_graphs_go_the_least_asked_first() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 3), st.sets(st.sampled_from(("a", "b|c", "d\x1f é", " ")))), min_size=1),
+    st.lists(
+        st.tuples(st.integers(1, 3), st.sets(st.sampled_from(("a", "b|c", "d\x1f é", " ")))),
+        min_size=1,
+    ),
     st.data(),
 )
 def test_what_changed_is_told_only_where_every_write_between_told(

@@ -12,7 +12,14 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.settings import EmbeddingSettings
 from substrate.inference import embeddings as embedder_module
-from substrate.inference.embeddings import DECIMALS, QUERIES_BYTES, Embedder, ModelInfo, open_embedder
+from substrate.inference.embeddings import (
+    DECIMALS,
+    QUERIES_BYTES,
+    Embedder,
+    EmbedderAhead,
+    ModelInfo,
+    open_embedder,
+)
 
 
 class Scripted(BaseEmbedding):
@@ -208,3 +215,19 @@ async def test_none_is_no_model_and_every_vector_is_empty() -> None:
     assert (embedder.model, embedder.dimension) == ("none", 0)
     assert (await embedder.embed_query("a"), await embedder.embed_texts(["a", "b"])) == ([], [[], []])
     await embedder.aclose()
+
+
+async def test_an_embedder_ahead_begins_at_once_and_embeds_only_what_else_it_is_asked_for() -> None:
+    port = Scripted()
+    embedder = embedder_of(port)
+    ahead = EmbedderAhead(embedder, ["one", "three"])
+    expected = await embedder.embed_texts(["three", "seventeen"])
+    asked = port.asked
+    assert await ahead.embed_texts(["three", "seventeen"]) == expected
+    assert port.asked - asked <= 3
+
+
+async def test_what_fails_ahead_is_told_when_it_is_asked_for() -> None:
+    ahead = EmbedderAhead(embedder_of(Failing()), ["one"])
+    with pytest.raises(Unavailable):
+        await ahead.embed_texts(["one"])
