@@ -128,9 +128,8 @@ class StoreSettings(_Group):
         default=160,
         ge=0,
         le=65_536,
-        description="So many megabytes are kept in each process: two fifths times "
-        "and links of memories, three tenths memories that were read, a fifth whole answers, a tenth what else is "
-        "known of a graph, so that a question reads again only what "
+        description="So many megabytes are kept in each process: seven tenths memories and links that were read, a "
+        "fifth whole answers, a tenth what else is known of a graph, so that a question reads again only what "
         "changed; 0: nothing is kept.",
     )
     likeness: Literal["auto", "sets", "index"] = Field(
