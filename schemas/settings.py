@@ -128,7 +128,7 @@ class StoreSettings(_Group):
         default=160,
         ge=0,
         le=65_536,
-        description="So many megabytes are kept in each process: seven tenths memories and links that were read, a "
+        description="So many megabytes are kept in each process: seven tenths memories and links that it read, a "
         "fifth whole answers, a tenth what else is known of a graph, so that a question reads again only what "
         "changed; 0: nothing is kept.",
     )
