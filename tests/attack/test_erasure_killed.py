@@ -37,6 +37,7 @@ from schemas.errors import SubstrateError
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.pool import Connection
+from substrate.connection.topology import Server
 from substrate.engine import process as engine_process
 from substrate.engine.unix_socket import socket_path
 from substrate.graphs.names import graph_name
@@ -254,16 +255,16 @@ async def test_an_erasure_that_another_process_works_on_is_left_to_it(tmp_path: 
     async with open_runtime(at(tmp_path)) as runtime:
         await stored_secret(runtime, "memory")
         reached, go_on = asyncio.Event(), asyncio.Event()
-        carry_out = Connection.command
+        carry_out = Connection.command_at
 
-        async def held(self: Connection, *words: str | int) -> Any:
+        async def held(self: Connection, server: Server, *words: str | int) -> Any:
             if words[0] == "BGREWRITEAOF" and not reached.is_set():
                 reached.set()
                 await go_on.wait()
-            return await carry_out(self, *words)
+            return await carry_out(self, server, *words)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Connection, "command", held)
+            patch.setattr(Connection, "command_at", held)
             erasing = asyncio.create_task(erased(runtime, COMMANDS["memory"]()))
             await reached.wait()
             async with asyncio.timeout(120), open_runtime(at(tmp_path)) as other:

@@ -35,6 +35,7 @@ from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
+from substrate.connection.topology import Server
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
@@ -208,13 +209,13 @@ async def test_logs_may_be_rewritten_for_many_at_once(own: Runtime, fresh_citize
 async def test_a_process_rests_while_another_removes_what_it_made_for_that(
     own: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = Connection.command
+    command = Connection.command_at
 
-    async def listed_late(self: Connection, *words: str | int) -> Any:
-        answer = await command(self, *words)
+    async def listed_late(self: Connection, server: Server, *words: str | int) -> Any:
+        answer = await command(self, server, *words)
         return [*answer, f"{PROBE_PREFIX}gone"] if words[0] == "GRAPH.LIST" else answer
 
-    monkeypatch.setattr(Connection, "command", listed_late)
+    monkeypatch.setattr(Connection, "command_at", listed_late)
     await wait_for_pending_work(own.deps.connection)
 
 
