@@ -471,6 +471,7 @@ async def find_primary(sentinels: Sequence[Address], name: str, ask_sentinel: As
         ):
             for fields in others:
                 state = dict(zip(fields[::2], fields[1::2], strict=False))
-                if not {"s_down", "o_down", "disconnected"} & set(str(state.get("flags", "")).split(",")):
+                # One that a failover has promoted is cut off from this primary, and is asked for all the same.
+                if not {"s_down", "o_down"} & set(str(state.get("flags", "")).split(",")):
                     followers[Address(str(state["ip"]), int(state["port"]))] = None
     return Layout((primary,), {primary: list(followers)})
