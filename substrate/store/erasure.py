@@ -422,7 +422,7 @@ async def forget_queries(graph: Graph) -> None:
 
 UNFINISHED: Final = f"{{{MARKS}}}:unfinished"
 """A Redis hash: name of the mark -> note. The braces put it into the slot of the marks, for one transaction."""
-_FORMER_UNFINISHED: Final = "substrate:erasures:unfinished"
+FORMER_UNFINISHED: Final = "substrate:erasures:unfinished"
 LOCK_POLL_S: Final = 0.02
 
 type Kind = Literal["memory", "episode", "citizen", "collective"]
@@ -463,8 +463,11 @@ class ErasureNote(NamedTuple):
 
 async def take_former_notes(connection: Connection) -> None:
     """Give the notes of a former version, which stood under another key, the key of today."""
-    if await connection.command("EXISTS", _FORMER_UNFINISHED):
-        await connection.transaction(("RENAMENX", _FORMER_UNFINISHED, UNFINISHED))
+    former = await connection.command("HGETALL", FORMER_UNFINISHED)
+    for name, text in former.items():
+        await connection.command("HSET", UNFINISHED, name, text)
+    if former:
+        await connection.command("DEL", FORMER_UNFINISHED)
 
 
 async def read_notes(connection: Connection) -> dict[str, ErasureNote]:

@@ -202,7 +202,7 @@ async def test_what_a_former_version_left_unfinished_is_taken_out_of_edited_mirr
         path.write_text(path.read_text("utf-8") + "my own words")
     async with open_runtime(at(tmp_path / "data")) as runtime:  # it knows of no mirror
         await erased(runtime, EraseMemory(citizen_id="ada", id=GONE))
-        words = ("HSET", erasure.UNFINISHED, "a mark", orjson.dumps(former).decode())
+        words = ("HSET", erasure.FORMER_UNFINISHED, "a mark", orjson.dumps(former).decode())
         await runtime.deps.connection.command(*words)
     async with open_store(settings(tmp_path).store) as (connection, _):  # it has no models
         assert len(await erasure.read_notes(connection)) == 1

@@ -61,6 +61,10 @@ def test_an_address_names_one_server_or_several(
     assert (address.kind, list(address.servers), address.name) == (kind, servers, name)
 
 
+def test_an_address_is_written_as_a_url_has_it() -> None:
+    assert [str(Address("db", 1)), str(Address("::1", 7))] == ["db:1", "[::1]:7"]
+
+
 def test_an_address_of_several_servers_may_hold_a_user_and_a_password() -> None:
     address = parse_address("rediss+cluster://ada:s%40t@n1,n2:7")
     assert (address.username, address.password, address.encrypted) == ("ada", "s@t", True)
