@@ -278,6 +278,8 @@ class Graphs:
         """A failure is logged: what a question lacks is read for it, and later questions try anew."""
         try:
             await load(graph, columns, self.connection.columns.most_bytes // 2)
+        except GraphMissing:
+            return  # it was erased meanwhile, and no log names it
         except SubstrateError as error:
             _logger.warning("the columns of %s could not be filled: %s", graph.name, error.detail)
 

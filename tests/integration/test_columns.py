@@ -42,7 +42,7 @@ from substrate.graphs import filling
 from substrate.graphs.names import GraphOf, graph_name
 from substrate.graphs.registry import LOADED_AFTER
 from substrate.store import column_reading, neighbours, state_reads
-from substrate.store.column_reading import PAGE, check_sample, find_stale, read_stale_note
+from substrate.store.column_reading import PAGE, check_sample, find_stale, load, read_stale_note
 from substrate.store.reader import read_situation
 from tests.integration.store import NOW, relate, remember
 from tests.integration.test_kept_reads import OWN_TIMES, another_service
@@ -342,6 +342,14 @@ async def test_what_is_erased_while_it_is_asked_for_is_found_by_no_later_questio
         found = await ask(holding, fresh_citizen, BLUE, LATE)
         assert found == await ask(nothing, fresh_citizen, BLUE, LATE)
         assert name not in {node["node_id"] for node in found["levels"]["n1_personal"]["graph_results"]}
+
+
+async def test_a_graph_that_is_erased_while_it_is_read_as_a_whole_is_named_in_no_log(
+    holding: Deps, fresh_citizen: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = holding.graph(graph_name(Level.N1, fresh_citizen))
+    await holding.graphs._load(graph, GraphColumns(), load)  # there is none of this name
+    assert fresh_citizen not in caplog.text
 
 
 async def test_ten_that_ask_at_once_a_graph_that_is_opened_have_it_read_once(
