@@ -89,9 +89,9 @@ class SecurityMiddleware:
         finally:
             seconds = time.perf_counter() - started
             status = CLIENT_CLOSED_REQUEST if scope["state"].get("left") else response.status
-            metrics.record_request(scope["method"], logs.route_template(scope), status, seconds)
             if not is_public(scope["path"]):
-                logs.log_request(scope, status, seconds * 1000)
+                logs.log_request(scope, status, seconds)
+            metrics.record_request(scope["method"], logs.route_template(scope), status, seconds)
             TENANT.reset(tenant)
             logs.REQUEST_STATE.reset(token)
 

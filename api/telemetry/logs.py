@@ -66,7 +66,7 @@ def configure_logging(level: str = "info") -> None:
     audit.propagate = False
 
 
-def log_request(scope: Scope, status: int, milliseconds: float) -> None:
+def log_request(scope: Scope, status: int, seconds: float) -> None:
     """Write the audit line of an answered request."""
     state = scope["state"]
     caller = state.get("caller")
@@ -84,7 +84,7 @@ def log_request(scope: Scope, status: int, milliseconds: float) -> None:
                 "citizens": _named_citizens(state),
                 "commands": list(map(command_digest, caller.commands[:MAX_COMMANDS])) if caller else [],
                 "status": status,
-                "ms": round(milliseconds, 1),
+                "ms": round(seconds * 1000, 1),
             }
         },
     )

@@ -128,11 +128,13 @@ async def open_target(
     except (StoreTimeout, Fault):
         return GraphTarget(key, graph, past=True)
     past = now < situation.pending_until
-    held = graph.connection.columns.state(graph.name)
+    connection = graph.connection
+    held = connection.columns.state(graph.name)
     if held is not None and situation.state is not None and held.precedes(situation.state):
         with suppress(StoreTimeout, Fault):
             await catch_up(graph, held, situation.state)
-    kept, columns = graph.kept(situation.state), graph.columns(situation.state)
+    kept = connection.kept.of(graph.name, situation.state)
+    columns = connection.columns.of(graph.name, situation.state)
     return GraphTarget(key, graph, past, kept, situation.feedback_at, situation.changes_until, columns)
 
 

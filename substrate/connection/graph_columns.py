@@ -103,7 +103,7 @@ class GraphColumns:
         self._memories: list[MutableSequence[Any]] = [*(array(code) for code in "iqqqddB"), self._speaker]
         self._version, self._created, self._valid, self._invalid = self._memories[:4]
         self._energy, self._confidence, self._bits = self._memories[4:7]
-        self._keys: list[Sequence[str] | None] = []
+        self._keys: list[bytes | None] = []
         self._records = Records(OPEN_MEMORY)
         self._degree, self._first, self._count = array("i"), array("q"), array("i")
         self._used = array("q")  # the last question that looked at it
@@ -115,14 +115,14 @@ class GraphColumns:
         self.link_records = Records(OPEN_LINK)
         self._types: dict[str, int] = {}
         self._type_names: list[str] = []
-        self._link_ids: dict[int, str] = {}
+        self._link_ids, self._id_ends = bytearray(), array("q")  # one after another; where that of a link ends
         self.crowds: dict[tuple[int, Wanted], tuple[Instant, Sequence[int]]] = {}
 
     @property
     def bytes_held(self) -> int:
         """What all of it takes, by estimate, without open records."""
-        named = (MEMORY_BYTES - 40) * len(self._link_ids)
-        own = GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + LINK_BYTES * len(self._source) + named
+        links = LINK_BYTES * len(self._source) + len(self._link_ids)
+        own = GRAPH_BYTES + MEMORY_BYTES * len(self.ids) + links
         return own + self._records.bytes + self.link_records.bytes
 
     @property
@@ -163,7 +163,7 @@ class GraphColumns:
 
     def hold_keys(self, name: str, keys: Sequence[str]) -> None:
         """Hold the keys of the vectors of a memory (`substrate.likeness`)."""
-        self._keys[self.slot(name)] = keys
+        self._keys[self.slot(name)] = " ".join(keys).encode()
 
     def hold_links(self, slot: int, degree: int, links: Sequence[LinkRow] | None) -> None:
         """Hold the links of a memory, strongest first; None where only their number was read."""
@@ -184,20 +184,28 @@ class GraphColumns:
             values = [source, target, self._types[row.relation_type], *row[3:7], row.bits & ~OUTGOING]
             for place in places if other == slot else self._places(other):
                 is_between = self._source[place] == source and self._target[place] == target
-                if is_between and self._link_ids.get(place) == row.id and self._values(place) == values:
+                if is_between and self._values(place) == values and self._own_id(place) == (row.id or ""):
                     break
             else:
                 place = len(self._source)
                 for column, value in zip(self._links, values, strict=True):
                     column.append(value)
-                if row.id is not None:
-                    self._link_ids[place] = row.id
+                self._add_id(row.id or "")
                 self.link_records.add_place()
             places.append(place)
         return places
 
     def _values(self, place: int) -> list[Any]:
         return [column[place] for column in self._links]
+
+    def _add_id(self, link_id: str) -> None:
+        self._link_ids += link_id.encode()
+        self._id_ends.append(len(self._link_ids))
+
+    def _own_id(self, place: int) -> str:
+        """The id of a link; empty where it is made of its ends and its type."""
+        start = self._id_ends[place - 1] if place else 0
+        return self._link_ids[start : self._id_ends[place]].decode()
 
     def hold_row(self, row: Sequence[Any]) -> None:
         """Hold the whole row of the present record of a memory, unless another one is held of it."""
@@ -257,8 +265,7 @@ class GraphColumns:
                     values = kept._copy(self, source), kept._copy(self, target), *rest
                     for column, value in zip(kept._links, values, strict=True):
                         column.append(value)
-                    if place in self._link_ids:
-                        kept._link_ids[places[place]] = self._link_ids[place]
+                    kept._add_id(self._own_id(place))
                     kept.link_records.add_place(self.link_records, place)
                 kept._linked.append(places[place])
         return kept
@@ -363,7 +370,7 @@ class GraphColumns:
     def link_version(self, place: int) -> LinkVersion:
         """The version of a link."""
         source, target = self.ends(place)
-        link_id = self._link_ids.get(place) or f"{source}|{self._type_names[self._type[place]]}|{target}"
+        link_id = self._own_id(place) or f"{source}|{self._type_names[self._type[place]]}|{target}"
         return LinkVersion(link_id, self._link_version[place], self._link_created[place], END_OF_TIME)
 
     def place(self, row: Sequence[Any], source: str, target: str) -> int | None:
@@ -377,7 +384,8 @@ class GraphColumns:
 
     def keys(self, slot: int) -> Sequence[str] | None:
         """The keys of the vectors of a memory; None where they were not read."""
-        return self._keys[slot] if self._bits[slot] else None
+        keys = self._keys[slot] if self._bits[slot] else None
+        return None if keys is None else keys.decode().split()
 
     def speaker(self, slot: int) -> str:
         """Who said it, in lower case; empty where nobody is named."""

@@ -9,7 +9,7 @@ from schemas.memory import GraphKey
 from schemas.temporal import Instant, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.graph_columns import GraphColumns
-from substrate.connection.kept import GraphState, Reads
+from substrate.connection.kept import Reads
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import Query, QueryPair
@@ -33,14 +33,6 @@ class Graph(NamedTuple):
 
     connection: Connection
     name: str
-
-    def kept(self, state: GraphState | None) -> Reads:
-        """What this process keeps of the graph in this state."""
-        return self.connection.kept.of(self.name, state)
-
-    def columns(self, state: GraphState | None) -> GraphColumns:
-        """What this process holds of the present of the graph in this state."""
-        return self.connection.columns.of(self.name, state)
 
     async def read(self, query: Query, /, **values: Any) -> list[Row]:
         """Rows of a read-only query, within the deadline of the connection."""

@@ -153,9 +153,11 @@ async def look_up(
 class _KeptLookup:
     """What is known already of a lookup, and what has to be asked."""
 
-    def __init__(self, reads: Reads, words: Sequence[str], phrases: Sequence[str], sounds: Sequence[str]) -> None:
+    def __init__(
+        self, reads: Reads, words: Sequence[str], phrases: Sequence[str], name_queries: Sequence[str]
+    ) -> None:
         self.reads = reads
-        self.words, self.sounds = list(dict.fromkeys(words)), list(dict.fromkeys(sounds))
+        self.words, self.sounds = list(dict.fromkeys(words)), list(dict.fromkeys(name_queries))
         self.sizes: dict[str, int] | None = reads.get("sizes", about=WORDS)
         self.counts = {
             word: count for word in self.words if (count := reads.get(("word", word), about=WORDS)) is not None

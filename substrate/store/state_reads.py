@@ -134,22 +134,22 @@ class _Stretch(NamedTuple):
         return self.until is None or self.after <= moment < self.until
 
 
-async def read_next_change(target: GraphTarget, after: Instant) -> Instant | None:
-    """The next moment after `after` at which a record begins or ends to hold; END_OF_TIME where none does. Most
+async def read_next_change(target: GraphTarget, since: Instant) -> Instant | None:
+    """The next moment after `since` at which a record begins or ends to hold; END_OF_TIME where none does. Most
     graphs say that nothing is scheduled; else it is looked up, and kept for the state in which the question found
     the graph. None where the graph does not say in time. Raises Unavailable."""
     state, until = target.reads.state, target.changes_until
-    if state is not None and until is not None and max(until, state.clock) <= after:
+    if state is not None and until is not None and max(until, state.clock) <= since:
         return END_OF_TIME  # what the graph does not schedule began by its clock
     kept: tuple[_Stretch, ...] = target.reads.get(NEXT_CHANGE.name) or ()
-    stretch = next((each for each in kept if each.contains(after)), None)
+    stretch = next((each for each in kept if each.contains(since)), None)
     if stretch is None:
-        header = parameters({"after": after, "open": END_OF_TIME})
+        header = parameters({"after": since, "open": END_OF_TIME})
         until = None
         with suppress(StoreTimeout, Fault):
             [[found]] = await target.graph.connection.read(target.graph.name, NEXT_CHANGE, header, DEADLINE_MS)
             until = END_OF_TIME if found is None else int(found)
-        stretch = _Stretch(after, until)
+        stretch = _Stretch(since, until)
         target.reads.keep(NEXT_CHANGE.name, (stretch, *kept[: _STRETCHES - 1]), _STRETCHES * _STRETCH_BYTES)
     return stretch.until
 
