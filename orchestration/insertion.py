@@ -57,7 +57,8 @@ async def apply(
     commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
     again. Raises QuotaReached, with nothing stored, where they would pass a quota of a citizen.
     """
-    await check_quotas(commands, deps)
+    if deps.most_memories or deps.most_bytes:
+        await check_quotas(commands, deps)
     named: set[str] | None = set() if deps.names and whole is None and len(commands) == 1 else None
     answers = await _apply(commands, deps, now, whole, moments=moments, named=named)
     if deps.names and whole is None and not named:

@@ -68,7 +68,8 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
             f"an atomic list has at most {COMMANDS_AT_MOST} commands, this one has {len(commands)}",
             remedy="Send several lists, or leave out atomic: then each command is applied on its own.",
         )
-    await check_quotas(commands, deps)
+    if deps.most_memories or deps.most_bytes:
+        await check_quotas(commands, deps)
     trimmed = list(map(records.trim_command, commands))
     applied = await _apply_with_retries([each.command for each in trimmed], deps, now)
     if applied is None:
