@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -14,9 +15,9 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from api.cli import support
+from api.cli.hosts import hook, table
+from api.cli.hosts.host_files import FileChange, apply, plan_json, plan_toml, read_json, read_toml
 from api.cli.program import Command, argument, option, run_until_stopped
-from api.hosts import hook, table
-from api.hosts.files import Change, apply, check_name, plan_json, plan_toml, read_json
 from schemas.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from schemas.settings import ClientSettings
 
@@ -42,8 +43,9 @@ class ConnectCommand(Command, name="connect"):
             raise InvalidRequest(
                 f"HOST: {self.host!r} is none that is known", remedy=f"There are: {', '.join(table.HOSTS)}."
             )
-        name, page = check_name(self.entry_name), support.output()
-        home = Path.home()
+        name, page, home = self.entry_name, support.output(), Path.home()
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+            raise InvalidRequest(f"--name: {name!r} is not letters, digits, `-` or `_`")
         file = (user_config_path(roaming=True) if host.base == "config" else home) / host.file
         if self.check:
             run_until_stopped(_check(host, home, _written_entry(host, file, name)))
@@ -59,7 +61,7 @@ class ConnectCommand(Command, name="connect"):
         if host.hooks and not self.remove and self._url() is None:
             page.fold("No hooks: they call a running service. Name it with --url, as `substrate serve` prints it.")
 
-    def _plan(self, host: table.Host, file: Path, hooks: Path) -> list[Change]:
+    def _plan(self, host: table.Host, file: Path, hooks: Path) -> list[FileChange]:
         """What becomes of each file of the host; nothing is written before all of it is known."""
         command: list[str] | None = None
         url = self._url()
@@ -94,7 +96,7 @@ class ConnectCommand(Command, name="connect"):
         return self.url
 
 
-def _show(change: Change) -> None:
+def _show(change: FileChange) -> None:
     before, after = (change.before or "").splitlines(), (change.after or "").splitlines()
     for line in difflib.unified_diff(before, after, str(change.path), str(change.path), lineterm=""):
         support.output().say(line)
@@ -102,12 +104,7 @@ def _show(change: Change) -> None:
 
 def _written_entry(host: table.Host, file: Path, name: str) -> table.Document:
     """The entry as it stands in the file. Raises NotFound where there is none that calls a program."""
-    if host.form == "toml":
-        import tomllib  # noqa: PLC0415  (of one host alone)
-
-        document: table.Document = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
-    else:
-        document = read_json(file)
+    document = read_toml(file) if host.form == "toml" else read_json(file)
     entry: table.Document = document.get(host.under, {}).get(name, {})
     if not table.words_of(entry):
         raise NotFound(f"{file} has no entry {name}", remedy="Write it first: the same command without --check.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.hosts import hook
+from api.cli.hosts import hook
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_cli import Command
 

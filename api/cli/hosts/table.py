@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from itertools import filterfalse
 from typing import Any, Final, Literal, NamedTuple
 
 type Document = dict[str, Any]
 
 HOOK_SECONDS: Final = 10
 EVENTS: Final = ("UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_PROGRAM: Final = re.compile(r"(^|[/\\])(substrate|substrate\.exe|api\.cli)$")
 _HOOK: Final = re.compile(r"hosts[/\\]hook\.py\b")
 
 
@@ -22,7 +24,7 @@ def _typed(command: Sequence[str]) -> Document:
     return {"type": "stdio", **_plain(command)}
 
 
-def _listed(command: Sequence[str]) -> Document:
+def _one_list(command: Sequence[str]) -> Document:
     return {"type": "local", "command": list(command), "enabled": True}
 
 
@@ -48,7 +50,7 @@ HOSTS: Final[Mapping[str, Host]] = {
     "codex": Host(".codex/config.toml", "mcp_servers", form="toml"),
     "cursor": Host(".cursor/mcp.json"),
     "vscode": Host("Code/User/mcp.json", "servers", _typed, base="config"),
-    "opencode": Host(".config/opencode/opencode.json", "mcp", _listed),
+    "opencode": Host(".config/opencode/opencode.json", "mcp", _one_list),
     "gemini-cli": Host(".gemini/settings.json"),
 }
 
@@ -58,14 +60,13 @@ def words_of(entry: Any) -> list[str]:
     if not isinstance(entry, dict):
         return []
     command = entry.get("command") or []
-    return [str(word) for word in ([command] if isinstance(command, str) else command) + entry.get("args", [])]
+    return list(map(str, ([command] if isinstance(command, str) else command) + entry.get("args", [])))
 
 
 def is_ours(entry: Any) -> bool:
     """Whether an entry calls `substrate mcp`."""
     words = words_of(entry)
-    programs = [re.split(r"[/\\]", word)[-1] for word in words]
-    return "mcp" in words and not {"substrate", "substrate.exe", "api.cli"}.isdisjoint(programs)
+    return "mcp" in words and any(map(_PROGRAM.search, words))
 
 
 def set_entry(document: Document, under: str, name: str, entry: Document | None) -> None:
@@ -92,15 +93,17 @@ def set_hooks(document: Document, events: Sequence[str], command: str | None) ->
     Raises ValueError where the file has another shape.
     """
     hooks = document.get("hooks", {})
-    if not isinstance(hooks, dict) or any(not isinstance(hooks.get(event, []), list) for event in events):
-        raise ValueError("`hooks` has not the shape of lists by event")
+    if not isinstance(hooks, dict):
+        raise ValueError("`hooks` is not an object")
     for event in events:
         group = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
         groups = hooks.get(event, [])
-        ours = [place for place, found in enumerate(groups) if _is_our_group(found)]
-        kept = [found for found in groups if not _is_our_group(found)]
+        if not isinstance(groups, list):
+            raise ValueError(f"`hooks.{event}` is not a list")
+        kept = list(filterfalse(_is_our_group, groups))
         if command is not None:
-            kept.insert(ours[0] if ours else len(kept), group)
+            ours = list(map(_is_our_group, groups))
+            kept.insert(ours.index(True) if True in ours else len(kept), group)
         if kept:
             hooks[event] = kept
         else:

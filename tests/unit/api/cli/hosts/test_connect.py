@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.hosts import table
+from api.cli.hosts import table
 from tests.acceptance.test_cli import Command, Said
 
 URL = "http://127.0.0.1:8000"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import stat
 import tempfile
@@ -12,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from api.hosts.table import Document, is_ours
-from schemas.errors import Conflict, InvalidRequest
+from api.cli.hosts.table import Document, is_ours
+from schemas.errors import Conflict
 
 BACKUP: Final = ".before-substrate"
 _COMMENTS: Final = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """A file before and after; None where there is none."""
 
     path: Path
@@ -32,7 +31,12 @@ def read_json(path: Path) -> Document:
     return _parse(path, _read(path) or "")
 
 
-def plan_json(path: Path, edit: Callable[[Document], None], *, removes: bool = False) -> Change:
+def read_toml(path: Path) -> Document:
+    """The document; empty where there is no file. Raises Conflict for a file that is no TOML."""
+    return _parse_toml(path, _read(path) or "")
+
+
+def plan_json(path: Path, edit: Callable[[Document], None], *, removes: bool = False) -> FileChange:
     """The file as an edit of its document makes it.
 
     One that is the same then as before we came gets its former text, and one that we made is removed. Raises
@@ -47,22 +51,22 @@ def plan_json(path: Path, edit: Callable[[Document], None], *, removes: bool = F
             f"{path}: {fault}", remedy="Nothing was changed; name another with --name, or change it by hand."
         ) from fault
     if left == document:
-        return Change(path, before, before)
+        return FileChange(path, before, before)
     former = _read(backup_of(path))
     if removes and former is None and not left:
-        return Change(path, before, None)
+        return FileChange(path, before, None)
     if removes and former is not None and _without_empty(_parse(path, former)) == _without_empty(left):
-        return Change(path, before, former)
+        return FileChange(path, before, former)
     indent = re.search(r"^([ \t]+)\S", before or "", re.MULTILINE)
     step = indent[1] if indent else "  "
-    return Change(path, before, json.dumps(left, indent=step, ensure_ascii=False) + "\n")
+    return FileChange(path, before, json.dumps(left, indent=step, ensure_ascii=False) + "\n")
 
 
 def _without_empty(document: Document) -> Document:
-    return {name: value for name, value in document.items() if value != {}}
+    return dict(filter(lambda item: item[1] != {}, document.items()))
 
 
-def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> Change:
+def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> FileChange:
     """The file with the entry as a block between two comments of ours, or without it; all else keeps its bytes.
 
     Raises Conflict where one of that name is somebody else's, or the file is no TOML, before or after.
@@ -80,16 +84,18 @@ def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> Chan
     after = rest
     if entry is not None:
         # A basic string of TOML has the escapes of JSON, but for one character that JSON leaves as it is.
-        values = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
-        lines = [begin, f"[{under}.{name}]", *values, end]
+        lines = [begin, f"[{under}.{name}]"]
+        for key, value in entry.items():
+            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        lines.append(end)
         gap = "" if not rest else "\n" if rest.endswith("\n") else "\n\n"
         after = rest + gap + "\n".join(lines).replace("\x7f", "\\u007f") + "\n"
     if name in _parse_toml(path, after).get(under, {}) and entry is None:
         raise Conflict(f"{path}: something was added to `{under}.{name}`", remedy="Remove it by hand.")
-    return Change(path, before, after if after or _read(backup_of(path)) is not None else None)
+    return FileChange(path, before, after if after or _read(backup_of(path)) is not None else None)
 
 
-def apply(change: Change) -> None:
+def apply(change: FileChange) -> None:
     """Write the file, through links, and keep what it was before we came. Raises Conflict where that cannot be."""
     if change.before == change.after:
         return
@@ -122,17 +128,11 @@ def backup_of(path: Path) -> Path:
 
 def _replace(target: Path, text: str, mode: int) -> None:
     """Write the file whole: who reads it meanwhile sees the former one."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
+        written = Path(beside) / target.name
+        written.write_bytes(text.encode())
+        written.chmod(mode)
+        written.replace(target)
 
 
 def _read(path: Path) -> str | None:
@@ -176,10 +176,3 @@ def _parse_toml(path: Path, text: str) -> Document:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise Conflict(f"{path} is no TOML that takes it: {fault}", remedy="Nothing was changed.") from fault
-
-
-def check_name(name: str) -> str:
-    """The name of an entry. Raises InvalidRequest for one that a host may not take."""
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
-        raise InvalidRequest(f"--name: {name!r} is not letters, digits, `-` or `_`")
-    return name
