@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from api.runtime.idle_upkeep import Traffic
 from api.runtime.opening import StoreHolder
 from api.runtime.runtime import Runtime
 from api.security.authentication import Keyring
@@ -32,5 +33,12 @@ async def get_deps(runtime: OpenRuntime) -> Deps:
     return runtime.deps
 
 
+async def get_traffic(request: Request) -> Traffic:
+    """The requests that this process answers, and has answered."""
+    traffic: Traffic = request.app.state.traffic
+    return traffic
+
+
+ServiceTraffic = Annotated[Traffic, Depends(get_traffic)]
 OpenDeps = Annotated[Deps, Depends(get_deps)]
 Now = Annotated[int, Depends(read_clock)]

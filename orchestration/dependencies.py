@@ -111,9 +111,9 @@ class Deps:
     writing. `names`: new texts make memories of the names in them. `far`: a query follows links for a second hop
     only from this many of its first memories.  `half_lives`: of energy, as answers show it. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
-    directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any. `learned`:
-    what feedback teaches, as it was last read. `notes`: of streams, until they are stored. `features`:
-    what they add.
+    directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any.
+    `most_memories` and `most_bytes`: the quotas of each citizen. `learned`: what feedback teaches, as it was last
+    read. `notes`: of streams, until they are stored. `features`: what they add.
     """
 
     connection: Connection
@@ -128,6 +128,8 @@ class Deps:
     directory: Path | None = None
     half_lives: HalfLives = HALF_LIVES
     mirror: Path | None = None
+    most_memories: int | None = None
+    most_bytes: int | None = None
     erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)
     learned: LearnedCache = field(default_factory=LearnedCache)

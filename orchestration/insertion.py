@@ -29,6 +29,7 @@ from orchestration.writing import (
 from orchestration.writing.appraisals import LEFT_OUT, appraise_commands, beside_loop
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import NamedCommand, Row
+from orchestration.writing.quotas import check_quotas
 from schemas.commands import ChangeCommand, Command, Relate, Remember, Subject, WriteReceipt
 from schemas.errors import Unavailable
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, to_datetime
@@ -54,8 +55,10 @@ async def apply(
     the transaction times follow that clock. With `whole`, the commands are parts of the one that they name, as of
     an episode: all get the time `now`, and it has the only receipt. `moments`, rising, are the times of the
     commands instead. Raises Unavailable when the engine does not answer; the same commands can then be sent
-    again.
+    again. Raises QuotaReached, with nothing stored, where they would pass a quota of a citizen.
     """
+    if deps.most_memories or deps.most_bytes:
+        await check_quotas(commands, deps)
     named: set[str] | None = set() if deps.names and whole is None and len(commands) == 1 else None
     answers = await _apply(commands, deps, now, whole, moments=moments, named=named)
     if deps.names and whole is None and not named:

@@ -12,6 +12,7 @@ SubstrateError
 │   ├── Conflict           409  it clashes with what is stored
 │   ├── PreconditionFailed 412  it is no longer as If-Match says
 │   ├── RateLimited        429  more requests than the key may send
+│   ├── QuotaReached       507  the citizen has all that it may store; nothing was changed
 │   └── Refused                 the Python client: a part of a list was refused, the rest is stored
 ├── Unavailable          503  try again: the engine is starting, restarting or too slow
 │   ├── StoreTimeout
@@ -139,6 +140,14 @@ class RateLimited(Incorrect):
     def __init__(self, detail: str, *, remedy: str = "", retry_after: int) -> None:
         super().__init__(detail, remedy=remedy)
         self.retry_after = retry_after
+
+
+class QuotaReached(Incorrect):
+    """The write would pass a quota of the citizen; nothing was changed."""
+
+    status = 507
+    slug = "quota-reached"
+    title = "The quota of the citizen is used up"
 
 
 class Refused(Incorrect):

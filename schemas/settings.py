@@ -124,6 +124,14 @@ class StoreSettings(_Group):
         description="So many days it is kept what a stream was asked and showed, so that it can be asked again; "
         "0: nothing is kept.",
     )
+    most_memories: int | None = Field(
+        default=None, ge=1, description="So many memories a citizen may have; unset: any number."
+    )
+    most_bytes: int | None = Field(
+        default=None,
+        ge=1,
+        description="A citizen who has so many bytes in the engine may add nothing to them; unset: any number.",
+    )
     cache_mb: int = Field(
         default=160,
         ge=0,

@@ -28,7 +28,7 @@ from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
 from schemas.mind.appetite import Appetite, IntendRequest
 from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, NotChanged
-from schemas.mind.state import CitizenPage, CitizenState, Drive, EnergySeries, Sense, StateChange, StateHistory
+from schemas.mind.state import CitizenPage, CitizenState, CitizenUsage, Drive, EnergySeries, Sense, StateChange, StateHistory
 from schemas.responses import Alive, Intended, LinkHistory, LinkPage, MemoryHistory, MemoryPage, Ready, SentIntended, expand_intended
 from schemas.stream import ConsciousnessStream
 from schemas.stream_forms import StreamAnswer, stream_of
@@ -873,6 +873,10 @@ class Calls(Sender):
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
         return await self._call(CitizenState, "GET /v1/citizens/{}/state", citizen_id, params=given)
 
+    async def usage(self, citizen_id: str) -> CitizenUsage:
+        """The memories, links, bytes and requests of the citizen, with its quotas."""
+        return await self._call(CitizenUsage, "GET /v1/citizens/{}/usage", citizen_id)
+
     async def state_history(self, citizen_id: str, **given: Unpack[PagedFields]) -> StateHistory:
         """One page of the records of the state; `cursor` is the `next` of the page before."""
         return await self._call(StateHistory, "GET /v1/citizens/{}/state/history", citizen_id, params=given)
@@ -1028,6 +1032,7 @@ class SyncCalls(SyncSender):
     erase_episode = block_on(Calls.erase_episode)
     list_citizens = block_on(Calls.list_citizens)
     state = block_on(Calls.state)
+    usage = block_on(Calls.usage)
     state_history = block_on(Calls.state_history)
     energy = block_on(Calls.energy)
     set_state = block_on(Calls.set_state)

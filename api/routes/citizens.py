@@ -9,7 +9,7 @@ from fastapi import Path
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from api.dependencies import Now, OpenRuntime
+from api.dependencies import Now, OpenRuntime, ServiceTraffic
 from api.request_parsing.erasures import CitizenErasureRequest, ErasureRequest, erase_and_report
 from api.request_parsing.reading import add_notes
 from api.request_parsing.writes import SingleWrite
@@ -18,16 +18,17 @@ from api.security.permissions import CurrentCaller
 from api.security.rate_limits import ReservedExport, stream_blocks
 from orchestration.mind import state as citizen
 from orchestration.transfer.exporter import export
+from orchestration.writing.quotas import read_used
 from schemas.base import CitizenId, Request
 from schemas.collectives import CollectiveId, CollectivePage
 from schemas.commands import EraseCitizen, EraseCollective, ErasureReport
 from schemas.intention import AsOf
 from schemas.memory import Level, collective_of, graph_key
-from schemas.mind.state import CitizenPage, CitizenState, StateChange
+from schemas.mind.state import CitizenPage, CitizenState, CitizenUsage, StateChange
 from schemas.operation import ERASES, AsCitizen, May, Method, Need, Operation, citizen_may, group
 from schemas.paging import Paged, decode_cursor, first_page
 from schemas.temporal import KnownMoment, to_instant
-from substrate.graphs.names import GraphOf
+from substrate.graphs.names import GraphOf, graph_name
 
 
 class ExportRequest(Request):
@@ -57,6 +58,18 @@ async def state(citizen_id: CitizenId, query: AsOf, runtime: OpenRuntime, now: N
     them. `Substrate-Notes` lists what was assumed.
     """
     return await citizen.felt_state(citizen_id, runtime.deps, query.scope(now), now)
+
+
+async def usage(citizen_id: CitizenId, runtime: OpenRuntime, traffic: ServiceTraffic) -> CitizenUsage:
+    """How much a citizen has: memories, links, bytes and requests, with its quotas."""
+    used = await read_used(citizen_id, runtime.deps)
+    return CitizenUsage(
+        citizen_id=citizen_id,
+        **used._asdict(),
+        requests=traffic.answered[graph_name(Level.N1, citizen_id)],
+        most_memories=runtime.deps.most_memories,
+        most_bytes=runtime.deps.most_bytes,
+    )
 
 
 async def set_state(
@@ -170,6 +183,8 @@ OPERATIONS: Final = (
               notes=True,
               call=Method("state", "The energy, emotions, goal and drives of the citizen, now or at `as_of_time` "
                           "as known at `known_at`.")),
+    Operation("get_usage", "GET /v1/citizens/{citizen_id}/usage", "Read how much a citizen has", READS, usage,
+              call=Method("usage", "The memories, links, bytes and requests of the citizen, with its quotas.")),
     Operation("get_state_history", "GET /v1/citizens/{citizen_id}/state/history", "Read all states of a citizen",
               READS, citizen.state_history,
               call=Method("state_history", "One page of the records of the state; `cursor` is the `next` of the "

@@ -7,6 +7,7 @@ import asyncio
 import ctypes
 import gc
 import logging
+from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -38,6 +39,8 @@ LONGEST_WAIT_S: Final = 0.5
 """Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""
 MANY_YOUNG: Final = 50_000
 """This many objects, made since the last collection and kept, take some ten milliseconds to look through."""
+MOST_COUNTED: Final = 100_000
+"""The requests of so many graphs are counted; then all are counted anew."""
 PAUSE_S: Final = 0.005
 """After an answer: the caller may have a next question at once."""
 SHARE: Final = 2.0
@@ -47,7 +50,8 @@ JOBS: Final[Sequence[Job]] = (SweepJob(), *FEATURES.jobs)
 
 
 class Traffic:
-    """The requests that this process answers now, and the graphs that requests have named lately.
+    """The requests that this process answers now, and the graphs that requests have named lately. `answered`: how
+    many were about each graph since the process started.
 
     What answers leave in memory is looked through for garbage while there is no request: at its threshold the
     collector would stop one for fifty milliseconds or more.
@@ -56,6 +60,7 @@ class Traffic:
     def __init__(self) -> None:
         self._states: dict[int, dict[str, Any]] = {}
         self._named: set[str] = set()
+        self.answered = Counter[str]()
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -73,7 +78,10 @@ class Traffic:
             yield
         finally:
             del self._states[id(state)]
-            self._named |= _graphs_of(state)
+            self._named |= (named := _graphs_of(state))
+            self.answered.update(named)
+            if len(self.answered) > MOST_COUNTED:
+                self.answered.clear()
             if not self._states:
                 self._quiet.set()
                 if gc.get_count()[0] > MANY_YOUNG:

@@ -105,6 +105,8 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             names=settings.store.names == "on",
             reranker=reranker,
             directory=None if engine is None else engine.directory,
+            most_memories=settings.store.most_memories,
+            most_bytes=settings.store.most_bytes,
             mirror=None if keeper is None else keeper.directory,
             erased=_erase_elsewhere if keeper is None else keeper.erased,
             features=FEATURES,

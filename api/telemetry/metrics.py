@@ -10,11 +10,11 @@ import asyncio
 import re
 from collections import Counter as Tally
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -40,6 +40,8 @@ METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 PARALLEL_COUNTS: Final = 8
 READ_AT_ONCE: Final = 64
 """This many graphs are read for one scrape, those first that were read longest ago; a store may have thousands."""
+READ_WITHIN_S: Final = 1.0
+"""A scrape waits so long for the sizes; the rest is read beside it, for later scrapes."""
 LATEST_ENERGIES: Final = 100
 CHARACTERS_PER_TOKEN: Final = 4
 """A rough estimate for English and JSON, good enough to see a stream grow out of bounds."""
@@ -327,38 +329,53 @@ def _add_quality(families: EngineMetrics, swept: Iterable[tuple[str, QualitySumm
 
 _sizes: Final = WeakKeyDictionary[Connection, dict[str, _GraphSizes]]()
 """By store and graph what was read last, the graph that was read longest ago first."""
+_reading: Final = WeakKeyDictionary[Connection, asyncio.Future[Any]]()
 
 
-async def read_sizes(runtime: Runtime) -> dict[str, _GraphSizes]:
-    """The sizes of all graphs. Of a store with many most are of earlier scrapes; all are read for the first."""
+async def read_sizes(runtime: Runtime) -> tuple[list[str], dict[str, _GraphSizes]]:
+    """The names of all graphs, and the sizes of those that were read by now. Of a store with many most are of
+    earlier scrapes. All are read for the first; what that takes longer than `READ_WITHIN_S` goes on beside."""
     connection = runtime.deps.connection
     names = await runtime.deps.graphs.existing()
-    slots = asyncio.Semaphore(PARALLEL_COUNTS)
-    kept = {name: sizes for name, sizes in _sizes.get(connection, {}).items() if name in set(names)}
-    due = [*sorted(set(names) - kept.keys()), *list(kept)[:READ_AT_ONCE]]
+    kept = _sizes.setdefault(connection, {})
+    for name in kept.keys() - set(names):
+        kept.pop(name, None)
 
-    async def read_one(name: str) -> None:
-        async with slots:
+    async def read_each(waiting: Iterator[str]) -> None:
+        for name in waiting:
             graph = Graph(connection, name)
-            kept.pop(name, None)
             with suppress(GraphMissing):  # erased since it was listed
-                kept[name] = _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
+                sizes = _GraphSizes(await reader.count_nodes(graph), await read_last_summary(graph))
+                kept.pop(name, None)
+                kept[name] = sizes
 
-    await asyncio.gather(*map(read_one, due))
-    _sizes[connection] = kept
-    return kept
+    reading = _reading.get(connection)
+    if reading is None or reading.done():
+        due = iter([*(name for name in names if name not in kept), *list(kept)[:READ_AT_ONCE]])
+        reading = _reading[connection] = asyncio.gather(*(read_each(due) for _ in range(PARALLEL_COUNTS)))
+        reading.add_done_callback(
+            lambda told: told.cancelled() or told.exception()
+        )  # it may come after the scrape
+    await asyncio.wait([reading], timeout=READ_WITHIN_S)
+    if reading.done():
+        reading.result()
+    return names, dict(kept)
 
 
 async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     memory = await runtime.deps.connection.memory_bytes()
     families.lease.add_metric((), int((await lease.read(runtime.deps.connection)).held))
-    graphs, nodes, moments = Tally[str](), Tally[str](), Tally[str]()
+    nodes, moments = Tally[str](), Tally[str]()
     swept: list[tuple[str, QualitySummary]] = []
-    for name, sizes in (await read_sizes(runtime)).items():
-        level = level_of(origin_of(name)[0]).value
-        graphs[level] += 1
+    names, read = await read_sizes(runtime)
+    levels = {name: level_of(origin_of(name).key).value for name in names}
+    graphs = Tally(levels.values())
+    for name, sizes in read.items():
+        if (level := levels.get(name)) is None:
+            continue  # it came since they were listed
         nodes[level] += sizes.counts["nodes"]
-        moments.update(inferred=sizes.counts["inferred"], rejected=sizes.counts["rejected"])
+        for kind in ("inferred", "rejected"):
+            moments[kind] += sizes.counts[kind]
         if sizes.quality is not None:
             swept.append((level, sizes.quality))
     _add_quality(families, swept)

@@ -29,6 +29,7 @@ from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.cascade import Together
 from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
+from orchestration.writing.quotas import check_quotas
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
 from schemas.commands import Command, Remember, Undoing, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
@@ -51,7 +52,8 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
     All commands must be for one graph; at most `COMMANDS_AT_MOST` are allowed. A later command may build on an
     earlier one; all get the same transaction time. If one is refused, its receipt says why and nothing is written.
     Raises InvalidRequest when the list is too long or for several graphs. Raises Unavailable when the engine does
-    not answer or other writers keep changing the same records; the same list can then be sent again.
+    not answer or other writers keep changing the same records; the same list can then be sent again. Raises
+    QuotaReached where the list would pass a quota of its citizen.
     """
     if not commands:
         return []
@@ -66,6 +68,8 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
             f"an atomic list has at most {COMMANDS_AT_MOST} commands, this one has {len(commands)}",
             remedy="Send several lists, or leave out atomic: then each command is applied on its own.",
         )
+    if deps.most_memories or deps.most_bytes:
+        await check_quotas(commands, deps)
     trimmed = list(map(records.trim_command, commands))
     applied = await _apply_with_retries([each.command for each in trimmed], deps, now)
     if applied is None:

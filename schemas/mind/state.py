@@ -172,6 +172,18 @@ class CitizenPage(Frozen):
     next: str | None = None
 
 
+class CitizenUsage(Frozen):
+    """What a citizen has, and its quotas, null where there is none."""
+
+    citizen_id: CitizenId
+    memories: int = Field(description="Also those that hold no longer, until they are erased.")
+    links: int
+    bytes: int = Field(description="About what they take in the engine; a graph is counted in whole mebibytes.")
+    requests: int = Field(description="Requests about the citizen since this process of the service started.")
+    most_memories: int | None = None
+    most_bytes: int | None = None
+
+
 class StateRecord(Felt):
     """One record of a state, as it was written, with its valid time and its transaction time; null: no end.
 

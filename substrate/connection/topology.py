@@ -43,7 +43,7 @@ _KEYLESS: Final = frozenset(
         "ROLE", "CLUSTER", "GRAPH.LIST", "GRAPH.CONFIG", "GRAPH.INFO",
     )
 )  # fmt: skip
-_KEY_AT: Final = {"EVAL": 3, "EVALSHA": 3, "OBJECT": 2, "GRAPH.CONSTRAINT": 2, "MEMORY": 2}
+_KEY_AT: Final = {"EVAL": 3, "EVALSHA": 3, "OBJECT": 2, "GRAPH.CONSTRAINT": 2, "GRAPH.MEMORY": 2, "MEMORY": 2}
 """Where the key of a command stands, if not right behind its name."""
 
 

@@ -26,8 +26,10 @@ from substrate.engine.unix_socket import place_socket
 
 MODULE_ARGUMENTS: Final = (
     "TIMEOUT_DEFAULT 1000 TIMEOUT_MAX 1500 QUERY_MEM_CAPACITY 268435456"
-    " CMD_INFO no THREAD_COUNT 16 MAX_QUEUED_QUERIES 500"
+    " CMD_INFO no THREAD_COUNT 16 MAX_QUEUED_QUERIES 500 NODE_CREATION_BUFFER 2048"
 )
+"""The engine makes the matrices of a graph larger by so many nodes at once: its default, 16,384, costs each graph
+250 KB more, and a load of 100,000 memories twice the processor time."""
 CONFIGURATION: Final = """\
 daemonize no
 port 0

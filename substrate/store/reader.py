@@ -32,6 +32,7 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 from substrate.graphs.graph import UNKEPT, Graph
+from substrate.likeness.elements import GENERATIONS, Role, set_name
 from substrate.store.rows import FELT, LINK_PLACE, NODE_PLACE, LinkName, StoredReceipt
 from substrate.store.search import findable
 
@@ -215,6 +216,22 @@ async def pending_until(graph: Graph) -> int:
 
 async def counts(graph: Graph) -> Counts:
     return Counts(*(value or 0 for value in (await graph.read(schema_cypher.COUNTS))[0]))
+
+
+_MEBIBYTE: Final = 1 << 20
+
+
+async def used_bytes(graph: Graph) -> int:
+    """About how many bytes the graph and its vector sets take in the engine, which tells those of the graph in
+    whole mebibytes, rounded down. Raises as `Graph.read` does."""
+    keys = [set_name(graph.name, role, generation) for role in Role for generation in GENERATIONS]
+    commands = (("GRAPH.MEMORY", "USAGE", graph.name), *(("MEMORY", "USAGE", key) for key in keys))
+    of_graph, *of_sets = await graph.connection.read_together("used_bytes", commands)
+    for reply in (of_graph, *of_sets):
+        if isinstance(reply, Exception):
+            raise reply
+    told = dict(batched(of_graph, 2))
+    return int(told["total_graph_sz_mb"]) * _MEBIBYTE + sum(int(size or 0) for size in of_sets)
 
 
 async def read_heads(graph: Graph, ids: Sequence[str]) -> dict[str, RecordHead]:
