@@ -106,7 +106,8 @@ class Rounds:
     async def _waiting(self, now: Instant) -> list[str]:
         """The idle graphs in which a job may be due, the longest due first."""
         names = await self._deps.graphs.existing()
-        self._next = {name: at for name, at in self._next.items() if name in names}
+        for gone in self._next.keys() - set(names):
+            del self._next[gone]
         candidates = [name for name in names if self._next.get(name, 0) <= now]
         if candidates:
             await self._read_requests(now)

@@ -43,7 +43,7 @@ LOADED_AFTER: Final = 3
 """The columns of a graph are filled as a whole when it was asked so often in a row of its states."""
 FILLED_AT_ONCE: Final = 2_000
 """The sets of a graph with this many vectors are filled while it is opened, in about two seconds."""
-MOST_OPERATIONAL: Final = 10_000
+MOST_OPERATIONAL: Final = 100_000
 """Of this many graphs it is remembered that their indexes are operational; then they are asked again."""
 MOST_ABSENT: Final = 10_000
 """Of this many names it is remembered that no graph has them: a citizen often has only a graph of its own."""

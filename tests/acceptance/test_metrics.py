@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -152,6 +153,29 @@ async def test_of_many_graphs_a_scrape_reads_only_some_and_the_next_the_others(
             read.clear()
         assert seen[0] == seen[1] | seen[2] == every
         assert (len(seen[1]), seen[3]) == (3, seen[1])
+
+
+async def test_a_scrape_does_not_wait_for_all_sizes_and_later_ones_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "READ_WITHIN_S", 0.01)
+    go_on, count_nodes = asyncio.Event(), reader.count_nodes
+
+    async def count_later(graph: Graph) -> dict[str, int]:
+        await go_on.wait()
+        return await count_nodes(graph)
+
+    monkeypatch.setattr(reader, "count_nodes", count_later)
+    settings = Settings(store=StoreSettings(data=tmp_path / "data"), embedding=EmbeddingSettings(embedding="none"))
+    async with open_runtime(settings) as runtime:
+        await stored(runtime.deps, *(remember(f"c{number}", "m") for number in range(6)))
+        for _ in range(2):
+            told = await metrics.render_metrics(runtime)
+            assert b'substrate_graphs{level="N1"} 6.0' in told
+            assert b"substrate_nodes{" not in told
+        go_on.set()
+        monkeypatch.setattr(metrics, "READ_WITHIN_S", 30.0)
+        assert b'substrate_nodes{level="N1"}' in await metrics.render_metrics(runtime)
 
 
 def test_metrics_are_for_upkeep_and_administrators(service: Service) -> None:
