@@ -203,8 +203,8 @@ async def recollect(
 
 
 def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> tuple[dict[Key, float], float]:
-    """How much each candidate is about the cue, in [0, 1]: by likeness and by words, as a question is answered. And
-    how much the words of the goal say of where to look (`Table.known`)."""
+    """How much each candidate is about the cue, in [0, 1]: by likeness and by words, as a question is answered.
+    And how much the words of the goal say of where to look (`Table.known`)."""
     text = cue_text(waking)
     if not text:
         return {}, 1.0
