@@ -56,8 +56,7 @@ class ConnectCommand(Command, name="connect"):
                 _show(change)
             else:
                 apply(change)
-                same = "" if change.before != change.after else " (unchanged)"
-                page.say(f"{change.path}{same}")
+                page.say(f"{change.path}{' (unchanged)' if change.before == change.after else ''}")
         if host.hooks and not self.remove and self._url() is None:
             page.fold("No hooks: they call a running service. Name it with --url, as `substrate serve` prints it.")
 

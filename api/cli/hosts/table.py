@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 type Document = dict[str, Any]
 
-HOOK_SECONDS: Final = 10
 EVENTS: Final = ("UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 _PROGRAM: Final = re.compile(r"(^|[/\\])(substrate|substrate\.exe|api\.cli)$")
 _HOOK: Final = re.compile(r"hosts[/\\]hook\.py\b")
@@ -96,7 +95,7 @@ def set_hooks(document: Document, events: Sequence[str], command: str | None) ->
     if not isinstance(hooks, dict):
         raise ValueError("`hooks` is not an object")
     for event in events:
-        group = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
+        group = {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
         groups = hooks.get(event, [])
         if not isinstance(groups, list):
             raise ValueError(f"`hooks.{event}` is not a list")
