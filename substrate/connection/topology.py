@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import redis.asyncio as redis
@@ -439,7 +440,7 @@ async def find_cluster(seeds: Sequence[Address], known: Sequence[Address], ask: 
         if newest is None or epoch > newest[0]:
             newest = epoch, address, slots
     if newest is None:
-        refusals = [str(reply) for replies in told.values() for reply in replies if isinstance(reply, Exception)]
+        refusals = [str(reply) for reply in chain.from_iterable(told.values()) if isinstance(reply, Exception)]
         why = f": {refusals[0]}" if refusals else ""
         raise Unplaced(f"none of {', '.join(map(str, addresses))} is in a cluster that works{why}")
     _, source, slots = newest
