@@ -53,6 +53,8 @@ FRESH_DAYS: Final = 2.0
 ACTIVE_DAYS: Final = 7.0
 RECENT_DAYS: Final = 30.0
 """Half-lives: of a matter that is too new to be a solution, of an activity, of a matter."""
+LEADING: Final = 0.5
+"""So much less counts all else beside likeness to a cue of which no memory has a word."""
 INSTRUCTION_SHARE: Final = 0.5
 """A standing instruction to an assistant is no matter of the citizen's: it counts half."""
 
@@ -241,15 +243,21 @@ def may_answer(told: TellingMemory, waking: WakingState, *, unresolved: bool) ->
     return True
 
 
-def told_parts(told: TellingMemory, waking: WakingState) -> dict[str, float]:
-    """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
+def told_parts(told: TellingMemory, waking: WakingState, known: float = 1.0) -> dict[str, float]:
+    """The part of each channel in the score of a memory, which is their sum, in [0, 1].
+
+    `known`: how much the words of the cue say of where to look. The less, the more counts what is like the cue.
+    """
     channels = channels_of(waking)
-    whole = sum(channel.weight for channel in channels)
+    beside = 1.0 - (1.0 - known) * LEADING
+    weights = [one.weight * (1.0 if one.score is _about else beside) for one in channels]
+    whole = sum(weights)
     speaker = (told.memory.get("speaker") or "").lower()
     is_own = not speaker or speaker in ASKING or speaker == waking.citizen.lower()
     whose = 1.0 if is_own else OTHER_PERSON_SHARE
     share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * whose
-    parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
+    weighed = zip(channels, weights, strict=True)
+    parts = {one.name: share * weight * one.score(told, waking) / whole for one, weight in weighed}
     return parts if sum(parts.values()) > 0.0 else {}
 
 

@@ -54,6 +54,17 @@ def score(memory: Candidate, state: WakingState, **measures: float) -> float:
     return sum(told_parts(told(memory, **measures), state).values())
 
 
+def test_what_is_like_a_goal_leads_where_no_memory_has_a_word_of_it() -> None:
+    alike = told(said("alike", days=60), about=0.9)
+    is_open = told(said("open", days=0, resolution_state="blocked"), about=0.2)
+    state = waking(QueryMode.RELATED_UNRESOLVED)
+
+    def lead(known: float) -> float:
+        return sum(told_parts(alike, state, known).values()) - sum(told_parts(is_open, state, known).values())
+
+    assert lead(1.0) < lead(0.5) < lead(0.0)
+
+
 # --- what counts as told ---------------------------------------------------------------------------------------
 
 
