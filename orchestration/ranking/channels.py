@@ -159,7 +159,8 @@ def word_score(table: Table, weight: float) -> list[float]:
         coverage = max(coverage, covered if places else 0.0)
         for place, score in zip(places, relevance, strict=True):
             scores[place] = score
-    table.known = min(1.0, coverage / COVERED)
+    if any(memory.likeness is not None for memory in table.memories):  # else nothing but words can lead
+        table.known = min(1.0, coverage / COVERED)
     best = max(scores, default=0.0) or 1.0
     return [weight * table.known * score / best for score in scores]
 

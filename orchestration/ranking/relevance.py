@@ -61,7 +61,7 @@ def word_relevance(
             length = mean if memories[place].shown else lengths[place]
             scores[place] = okapi_bm25(held, weights, length, mean)
             covered = max(covered, sum(map(weights.__getitem__, held)))
-    return scores, min(1.0, covered / (sum(asked.values()) or covered or 1.0)) if asked else 1.0
+    return scores, min(1.0, covered / sum(asked.values())) if asked else 1.0
 
 
 def bm25_scores(texts: Mapping[Key, str], weights: Mapping[GraphKey, Mapping[str, float]]) -> dict[Key, float]:

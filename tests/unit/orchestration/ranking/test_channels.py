@@ -106,6 +106,8 @@ def test_words_count_for_less_where_no_candidate_has_most_of_them_and_likeness_l
     all_known = asked(candidates, question, lexicon=Lexicon(99, 99, frequencies={"youth": 9}))
     assert word_score(all_known, 0.5) == [0.0, 0.5]
     assert all_known.known == 1.0
+    without_vectors = asked(of(a_memory("by chance", description="in its youth")), question, lexicon=unknown)
+    assert word_score(without_vectors, 0.5) == [0.5]
 
 
 def test_a_candidate_within_the_named_time_counts_more() -> None:
