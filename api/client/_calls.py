@@ -14,6 +14,7 @@ from orchestration.features.association.values import Associations, TagWalk
 from orchestration.features.contexts.values import AgentLog, AgentNote, ContextReceipt, GivenEdge, GivenNode, WriteContext
 from orchestration.features.identity.values import Identity, IdentityDiff, LearningMoments, WhoIs, count_again
 from orchestration.features.imagination.values import Calibration, Imagination, Imagine, PredictionPage
+from orchestration.features.life.values import Life
 from orchestration.features.replay.values import Replay, StreamPage, StreamRecord
 from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
 from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesVerdict
@@ -765,6 +766,10 @@ class Calls(Sender):
         """What changed in the citizen between `from_time` and `to_time`, which is now if it is left out."""
         return await self._call(IdentityDiff, "GET /v1/citizens/{}/identity/diff", citizen_id, params=given)
 
+    async def life(self, citizen_id: str, **given: Unpack[AsOfFields]) -> Life:
+        """How much the citizen lived in each week, with which energy and feelings."""
+        return await self._call(Life, "GET /v1/citizens/{}/life", citizen_id, params=given)
+
     async def remember(self, request: Remember | None = None, /, **given: Unpack[RememberFields]) -> WriteReceipt:
         """Store one memory."""
         return await self._call(WriteReceipt, "POST /v1/memories", body=collect_command(request, given))
@@ -1009,6 +1014,7 @@ class SyncCalls(SyncSender):
     identity = block_on(Calls.identity)
     dissonances = block_on(Calls.dissonances)
     identity_diff = block_on(Calls.identity_diff)
+    life = block_on(Calls.life)
     remember = block_on(Calls.remember)
     list_memories = block_on(Calls.list_memories)
     history = block_on(Calls.history)
