@@ -48,9 +48,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from typing_extensions import TypeAlias, Unpack
+from typing_extensions import Unpack
 
 from substrate_client.transport import Sender, SyncSender, block_on
 from substrate_client.transport import collect_command, collect_fields, pop_level, with_form

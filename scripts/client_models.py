@@ -29,10 +29,9 @@ HEAD: Final = '''\
 from __future__ import annotations
 
 {imports}
-from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from pydantic import ConfigDict, Field, RootModel
-from typing_extensions import TypeAlias
 
 from substrate_client.errors import SubstrateError, refusal_error
 from substrate_client.values import AnswerPart, RequestPart

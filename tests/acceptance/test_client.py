@@ -1,4 +1,4 @@
-"""The Python client: the same calls over HTTP, in this process, by itself, awaited and not; faults as they were."""
+"""The Python client: the same calls over HTTP, in this process, by itself, awaited and not; faults as they were"""
 
 from __future__ import annotations
 

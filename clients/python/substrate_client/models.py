@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from pydantic import ConfigDict, Field, RootModel
-from typing_extensions import TypeAlias
 
 from substrate_client.errors import SubstrateError, refusal_error
 from substrate_client.values import AnswerPart, RequestPart
