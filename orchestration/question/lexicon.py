@@ -175,8 +175,9 @@ def embedding_text(text: str, lexicons: Iterable[Lexicon]) -> str:
 
     The text of a turn says little about its speaker, and the speaker is known exactly.
     """
-    speakers = [entity for lexicon in lexicons for entity in lexicon.entities if entity.speaks]
-    names = {name for entity in speakers for name in (entity.name, entity.called) if name}
+    names: set[str] = set()
+    for lexicon in lexicons:
+        names.update(lexicon.speakers(), (entity.called for entity in lexicon.entities if entity.called))
     return without_names(text, names | {given for name in names if (given := _given_name(name))})
 
 
