@@ -66,7 +66,7 @@ class Told(NamedTuple):
     listing: str = ""
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
     """A part of a message: words, or with `kind` the `call` or the `result` of a tool."""
 
     speaker: str
@@ -85,13 +85,13 @@ def _read(tell: Tell, reader: Reader, file: File) -> Iterator[Chat]:
     tools: dict[str, str] = {}
     known: defaultdict[str, set[str]] = defaultdict(set)
     met: Counter[tuple[str, str, str]] = Counter()
-    for number, told in enumerate(tell(reader, _entries(reader, file), file.stem), start=1):
+    for number, told in enumerate(tell(reader, read_entries(reader, file), file.stem), start=1):
         titles[told.chat] = titles.get(told.chat) or told.title
         said = chats.setdefault(told.chat, [])
         with reader.item():
             place = f"message {number}"
             time = None if told.time is None else reader.moment(told.time, f"{place}, time")
-            for part, piece in enumerate(_pieces(reader, as_map(told.message), tools, place)):
+            for part, piece in enumerate(read_pieces(reader, as_map(told.message), tools, place)):
                 spoken = without_blocks(piece.text) if piece.speaker == USER else Spoken(piece.text)
                 text = reader.text(spoken.text, f"{place}, text").strip()
                 digest = blake2b(f"{piece.speaker}\n{text}".encode(), digest_size=8).hexdigest()
@@ -107,7 +107,7 @@ def _read(tell: Tell, reader: Reader, file: File) -> Iterator[Chat]:
         yield Chat(reader.name(chat, "id"), reader.text(titles[chat], "title"), messages)
 
 
-def _entries(reader: Reader, file: File) -> Iterator[Mapping[str, Any]]:
+def read_entries(reader: Reader, file: File) -> Iterator[Mapping[str, Any]]:
     """The objects of the file: its lines, the items of its list, or itself.
 
     A last line that is not whole is still being written: it is told, and read the next time.
@@ -128,7 +128,7 @@ def _entries(reader: Reader, file: File) -> Iterator[Mapping[str, Any]]:
                 reader.left_out["a last line that is not whole yet"] += 1
 
 
-def _pieces(reader: Reader, message: Mapping[str, Any], tools: dict[str, str], place: str) -> Iterator[_Piece]:
+def read_pieces(reader: Reader, message: Mapping[str, Any], tools: dict[str, str], place: str) -> Iterator[Piece]:
     """The words of a message, then what it asks of tools and what these gave. `tools`: their names by call."""
     role = first_of(message, ("role", "from"))
     speaker = _ROLES.get(str(role).lower(), role)
@@ -146,9 +146,9 @@ def _pieces(reader: Reader, message: Mapping[str, Any], tools: dict[str, str], p
     if text and speaker == USER and _OF_HOST.match(text):
         reader.left_out["what the host added"] += 1
     elif text or not asked:
-        yield _Piece(reader.name(speaker, f"{place}, role"), text)
+        yield Piece(reader.name(speaker, f"{place}, role"), text)
     for part in asked:
-        yield from _of_tool(reader, part, tools)
+        yield from read_tool(reader, part, tools)
 
 
 def _words(reader: Reader, part: Mapping[str, Any]) -> str:
@@ -159,7 +159,7 @@ def _words(reader: Reader, part: Mapping[str, Any]) -> str:
     return ""
 
 
-def _of_tool(reader: Reader, part: Mapping[str, Any], tools: dict[str, str]) -> Iterator[_Piece]:
+def read_tool(reader: Reader, part: Mapping[str, Any], tools: dict[str, str]) -> Iterator[Piece]:
     """What was asked of a tool, what it gave, or both."""
     function, state, kind = as_map(part.get("function")), as_map(part.get("state")), str(part.get("type"))
     call = str(first_of(part, ("tool_use_id", "tool_call_id", "call_id", "callID", "toolCallId", "id")))
@@ -167,13 +167,13 @@ def _of_tool(reader: Reader, part: Mapping[str, Any], tools: dict[str, str]) -> 
     name = tools[call] = str(named)
     if not _RESULT.search(kind):
         given = [first_of(one, ("input", "arguments", "args", "action")) for one in (part, function, state)]
-        yield _Piece(TOOL, _shortened(reader, f"{name}: {_plain(next(filter(None, given), ''))}"), "call", name)
+        yield Piece(TOOL, shorten(reader, f"{name}: {plain_text(next(filter(None, given), ''))}"), "call", name)
     gave = [first_of(one, ("content", "output", "error")) for one in (part, state)]
     if kind == TOOL or _RESULT.search(kind):
-        yield _Piece(TOOL, _shortened(reader, _plain(next(filter(None, gave), ""))), "result", name)
+        yield Piece(TOOL, shorten(reader, plain_text(next(filter(None, gave), ""))), "result", name)
 
 
-def _plain(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """The text of a value: its own, that of its parts, or its JSON."""
     texts = (
         [part["text"] for part in value if isinstance(as_map(part).get("text"), str)]
@@ -183,7 +183,8 @@ def _plain(value: Any) -> str:
     return "\n".join(texts) or (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _shortened(reader: Reader, text: str) -> str:
+def shorten(reader: Reader, text: str) -> str:
+    """The beginning and the end of a text that is longer than `MOST_OUTPUT`, with what is missing."""
     if len(text) <= MOST_OUTPUT:
         return text
     reader.counts[f"texts of tools were shortened to {MOST_OUTPUT:,} characters"] += 1
@@ -316,7 +317,7 @@ def tell_traces(reader: Reader, entries: Iterable[Mapping[str, Any]], file: str)
             reader.left_out["spans without words"] += "trace_id" in span
 
 
-def _is_lists(file: File) -> bool:
+def holds_lists(file: File) -> bool:
     """True for lines or a list of conversations; a single one with `messages` is of that format."""
     start = file.text.lstrip()
     first, _, rest = start.partition("\n")
@@ -327,40 +328,40 @@ def _is_lists(file: File) -> bool:
     return speaks and (among or names.near("conversations"))
 
 
-def _shape(name: str, shape: str, tell: Tell, prefix: str | None = None, **known: Any) -> tuple[Format, Parser]:
+def make_row(name: str, shape: str, tell: Tell, prefix: str | None = None, **known: Any) -> tuple[Format, Parser]:
     """A row: the format, and how its messages are found. `prefix`: of the ids of its episodes."""
     form = Format(name, shape, JSON, **known)
     return form, lambda files: parse_chats(files, form, partial(_read, tell), prefix)
 
 
 SHAPES: Final[Sequence[tuple[Format, Parser]]] = (
-    _shape(
+    make_row(
         "claude-code", 'lines of {"type", "uuid", "sessionId", "message": {"role", "content"}}', tell_claude_code,
         "session-",  # as the hook names them, so that what it heard is not stored again
         holds=lambda names: names.near("parentUuid", "leafUuid", "isSnapshotUpdate", "isSidechain", depth=1),
     ),
-    _shape(
+    make_row(
         "codex", 'lines of {"timestamp", "type", "payload": {"type", "role", "content"}}', tell_codex,
         holds=lambda names: names.near("payload", "record_type", depth=1) and names.has("timestamp", "type"),
     ),
-    _shape(
+    make_row(
         "opencode", '{"info": {"id", "title"}, "messages": [{"info": {"id", "role"}, "parts"}]}', tell_opencode,
         holds=lambda names: names.near("info") and names.has("messages", "parts"),
     ),
-    _shape(
+    make_row(
         "langsmith", 'runs with {"run_type", "inputs", "outputs", "start_time"}', tell_langsmith,
         holds=lambda names: names.near("run_type", depth=3),
     ),
-    _shape(
+    make_row(
         "langchain", 'a list of {"type", "data": {"content"}} or {"kwargs": {"content"}}', tell_langchain,
         holds=lambda names: names.has("content", "additional_kwargs"), rank=1,
     ),
-    _shape(
+    make_row(
         "openai-agents", 'traces and spans with {"object", "trace_id", "span_data": {"type"}}', tell_traces,
         holds=lambda names: names.near("span_data", depth=3),
     ),
-    _shape(
+    make_row(
         "conversations", 'a list or lines of {"messages": [{"role", "content"}]}', tell_lists,
-        looks=_is_lists, rank=3,
+        looks=holds_lists, rank=3,
     ),
 )  # fmt: skip
