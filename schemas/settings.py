@@ -133,7 +133,7 @@ class StoreSettings(_Group):
         description="A citizen who has so many bytes in the engine may add nothing to them; unset: any number.",
     )
     cache_mb: int = Field(
-        default=160,
+        default=256,
         ge=0,
         le=65_536,
         description="So many megabytes are kept in each process: seven tenths memories and links that it read, a "

@@ -277,7 +277,7 @@ class Graphs:
     async def _load(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
         """A failure is logged: what a question lacks is read for it, and later questions try anew."""
         try:
-            await load(graph, columns, self.connection.columns.most_bytes // 2)
+            await load(graph, columns, self.connection.columns.room_for(columns))
         except GraphMissing:
             return  # it was erased meanwhile, and no log names it
         except SubstrateError as error:
