@@ -9,9 +9,9 @@ A server that holds a key no more says so, and nothing was done (MOVED, ASK): th
 names. Who holds what is asked of all servers at once, and the newest view counts (`find_cluster`,
 `find_primary`): what a failover decided has the highest epoch, or the most Sentinels.
 
-A question may ask replicas (`Reading`). What it reads of a graph comes from one of them, which only goes forward:
-so the state in which it found a graph is never newer than what it read afterwards, and what is kept of it is right.
-When that one fails, the primary answers, which is ahead of it.
+A question may ask replicas (`ReplicaReads`). What it reads of a graph comes from one of them, which only goes forward:
+so the state in which it found a graph is never newer than what it read afterwards, and what is kept of it is
+right. When that one fails, the primary answers, which is ahead of it.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Layout(NamedTuple):
         return list(dict.fromkeys(address for address in self.primaries if address is not None))
 
 
-class Reading:
+class ReplicaReads:
     """What one question reads from replicas. `chosen`: by the slot of a graph the replica that is asked, or None
     for the primary. `behind_s`: how old what they said may be."""
 
@@ -152,7 +152,7 @@ class Reading:
         self.chosen[slot].set_result(None)
 
 
-_READING: Final[ContextVar[Reading | None]] = ContextVar("reading", default=None)
+_READING: Final[ContextVar[ReplicaReads | None]] = ContextVar("reading", default=None)
 
 
 def behind_ms() -> float | None:
@@ -164,7 +164,7 @@ def behind_ms() -> float | None:
 @contextmanager
 def replicas_may_answer(may: bool) -> Iterator[None]:
     """Within the context one question reads from replicas, if it may."""
-    token = _READING.set(Reading() if may else None)
+    token = _READING.set(ReplicaReads() if may else None)
     try:
         yield
     finally:
