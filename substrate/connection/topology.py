@@ -9,7 +9,7 @@ A server that holds a key no more says so, and nothing was done (MOVED, ASK): th
 names. Who holds what is asked of all servers at once, and the newest view counts (`find_cluster`,
 `find_primary`): what a failover decided has the highest epoch, or the most Sentinels.
 
-A question may ask replicas (`ReplicaReads`). What it reads of a graph comes from one of them, which only goes forward:
+A question may ask replicas (`ReplicaReads`). What it reads of a graph comes from one of them, which only goes on:
 so the state in which it found a graph is never newer than what it read afterwards, and what is kept of it is
 right. When that one fails, the primary answers, which is ahead of it.
 """
