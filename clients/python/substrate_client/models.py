@@ -950,6 +950,7 @@ class StreamFrame(AnswerPart):
     consciousness_summary: ConsciousnessSummary = Field(default_factory=lambda: ConsciousnessSummary())
     text: str | None = None
     retrieval_latency_ms: float = 0.0
+    behind_ms: float | None = None
     query_count: int = 0
     timings: tuple[QueryTiming, ...] = ()
     stage_ms: dict[str, float] = Field(default_factory=dict)
@@ -1099,7 +1100,8 @@ class ConsciousnessStream(StreamFrame):
     `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
     memories from which what was neither given nor kept was derived; a question has none. With `explain`, `learned`
     is what the feedback of the citizen did to its question. `offers`: a few open offers of upkeep, in the waking
-    of a citizen now. `token_counts`: what the stream costs.
+    of a citizen now. `token_counts`: what the stream costs. `behind_ms`: how old at most what it tells may be,
+    where replicas are asked as well; 0 when the primary alone answered.
     """
 
     form: Literal["full"] = "full"
@@ -2174,6 +2176,32 @@ class LearningMoments(AnswerPart):
     dissonances: tuple[TemporalDissonance, ...] = ()
     recurring: tuple[RecurringCorrection, ...] = ()
     next: str | None = None
+
+
+class WeekOfLife(AnswerPart):
+    """What began in the week from `start`, a Monday: how many memories, and their mean `energy`.
+
+    `emotions`: how many of them felt each, those felt by most first. `generalisations`: how many of them upkeep
+    made of others.
+    """
+
+    start: datetime
+    memories: int
+    energy: float
+    emotions: dict[str, int] = Field(default_factory=dict)
+    generalisations: int = 0
+
+
+class Life(AnswerPart):
+    """The weeks of a citizen in which anything began, the earliest first; of a very long life the newest 1,040.
+
+    `memories`: how many there are in these weeks. `known_from`: when the first of them was known.
+    """
+
+    citizen_id: str
+    weeks: tuple[WeekOfLife, ...] = ()
+    memories: int = 0
+    known_from: datetime | None = None
 
 
 class _Logged(AnswerPart):
