@@ -22,6 +22,7 @@ from schemas.memory import (
 )
 from schemas.mind.feedback import LearnedFactors
 from schemas.mind.state import CitizenState
+from schemas.stream_views import graphml, stream_html
 from schemas.temporal import TemporalMode
 
 Tier = Literal["focus", "peripheral", "background"]
@@ -115,6 +116,24 @@ class TraversalGraph(GraphFigures):
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
+
+    def node_link(self) -> dict[str, Any]:
+        """The graph in NetworkX's form: `networkx.node_link_graph(graph.node_link(), edges="edges")`."""
+        nodes, edges = list[dict[str, Any]](), list[dict[str, Any]]()
+        for node in self.nodes:
+            nodes.append(
+                {"id": f"{node.graph_key}|{node.node_id}", **node.model_dump(mode="json", exclude_none=True)}
+            )
+        for edge in self.edges:
+            source, target = f"{edge.graph_key}|{edge.source_id}", f"{edge.graph_key}|{edge.target_id}"
+            ends = {"source": source, "target": target, "key": edge.edge_id}
+            edges.append({**ends, **edge.model_dump(mode="json", exclude_none=True)})
+        return {"directed": True, "multigraph": True, "graph": {}, "nodes": nodes, "edges": edges}
+
+    def graphml(self) -> str:
+        """The graph as GraphML, which Gephi, yEd, Cytoscape and NetworkX read."""
+        linked = self.node_link()
+        return graphml(linked["nodes"], linked["edges"])
 
 
 class StreamRule(InGraph, Frozen):
@@ -389,3 +408,10 @@ class ConsciousnessStream(StreamFrame):
     levels: dict[str, ConsciousnessLevelResults] = Field(default_factory=dict)
     activation_tiers: ActivationTiers = ActivationTiers.model_construct()
     traversal_graph: TraversalGraph = TraversalGraph.model_construct()
+
+    def _repr_html_(self) -> str:
+        """The stream as a notebook shows it."""
+        tiers = self.activation_tiers
+        shown = (*tiers.focus, *tiers.peripheral, *tiers.background)
+        focus = len(tiers.focus)
+        return stream_html([(at < focus, one.valid_at, one.name, one.description) for at, one in enumerate(shown)])
