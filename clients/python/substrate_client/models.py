@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import Enum
 from html import escape
 from json import dumps
+from operator import itemgetter
 from re import sub
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -1080,8 +1081,10 @@ def graphml(nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any
     body = ""
     for kind, things, own in (("node", nodes, ("id",)), ("edge", edges, ("source", "target"))):
         for thing in things:
-            ends = " ".join(f'{name}="{xml_text(thing[name])}"' for name in own)
-            body += f"<{kind} {ends}>"
+            body += f"<{kind}"
+            for name in own:
+                body += f' {name}="{xml_text(thing[name])}"'
+            body += ">"
             for name, value in thing.items():
                 if name not in own:
                     keys[f'id="{kind}-{name}" for="{kind}" attr.name="{name}"'] = (
@@ -1090,9 +1093,11 @@ def graphml(nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any
                     text = dumps(value) if isinstance(value, dict) else value
                     body += f'<data key="{kind}-{name}">{xml_text(text)}</data>'
             body += f"</{kind}>\n"
-    declared = "\n".join(f'<key {key} attr.type="{kind}"/>' for key, kind in keys.items())
+    declared = ""
+    for key, kind in keys.items():
+        declared += f'<key {key} attr.type="{kind}"/>\n'
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    return f'{head}\n{declared}\n<graph edgedefault="directed">\n{body}</graph>\n</graphml>\n'
+    return f'{head}\n{declared}<graph edgedefault="directed">\n{body}</graph>\n</graphml>\n'
 
 
 class TraversalGraph(GraphFigures):
@@ -1129,17 +1134,20 @@ def stream_html(rows: Sequence[tuple[bool, datetime, str, str]]) -> str:
 
     Each row goes on with when the memory began, its name and its text.
     """
-    times = [began.timestamp() for _, began, _, _ in rows] or [0.0]
-    first, length = min(times), max(times) - min(times) or 1.0
+    if not rows:
+        return "<p>Nothing came to mind.</p>"
+    _, first, *_ = min(rows, key=itemgetter(1))
+    _, last, *_ = max(rows, key=itemgetter(1))
+    length = (last - first).total_seconds() or 1.0
     dots = listed = ""
-    for (focus, began, name, text), time in zip(rows, times, strict=False):
+    for focus, began, name, text in rows:
         title = f"{xml_text(name)}, {began:%Y-%m-%d}"
-        place = f'cx="{20 + 560 * (time - first) / length:.0f}" cy="20" r="{6 if focus else 4}"'
+        place = f'cx="{20 + 560 * (began - first).total_seconds() / length:.0f}" cy="20" r="{6 if focus else 4}"'
         dots += f'<circle {place} fill="#5b6bd0" opacity="{0.9 if focus else 0.4}"><title>{title}</title></circle>'
         listed += f"<li><b>{title}</b><br>{xml_text(text)}</li>" if focus else ""
     line = '<line x1="20" x2="580" y1="20" y2="20" stroke="#9a9a9a"/>'
     drawing = f'<svg width="600" height="40" role="img" aria-label="When they began">{line}{dots}</svg>'
-    return f"<div>{drawing}<ol>{listed}</ol></div>" if rows else "<p>Nothing came to mind.</p>"
+    return f"<div>{drawing}<ol>{listed}</ol></div>"
 
 
 class ConsciousnessStream(StreamFrame):
@@ -1179,9 +1187,11 @@ class ConsciousnessStream(StreamFrame):
     def _repr_html_(self) -> str:
         """The stream as a notebook shows it."""
         tiers = self.activation_tiers
-        shown = (*tiers.focus, *tiers.peripheral, *tiers.background)
-        focus = len(tiers.focus)
-        return stream_html([(at < focus, one.valid_at, one.name, one.description) for at, one in enumerate(shown)])
+        rows = list[tuple[bool, datetime, str, str]]()
+        for tier in (tiers.focus, tiers.peripheral, tiers.background):
+            for node in tier:
+                rows.append((tier is tiers.focus, node.valid_at, node.name, node.description))
+        return stream_html(rows)
 
 
 class OnSharedLevel(InGraph, RequestPart):
