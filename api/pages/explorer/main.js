@@ -188,13 +188,11 @@ function moved(which) {
 async function enter() {
   try {
     const asked = address.read();
-    const rooms = chooseRooms();
-    const everybody = citizens((name) => live(name)).then((names) => {
-      mark(page.citizen);
-      return names;
-    });
-    const citizen = asked.citizen || page.citizen || (await everybody)[0];
-    await rooms; // a question goes to the collectives that are ticked
+    const named = asked.citizen || page.citizen;
+    const everybody = citizens((name) => live(name));
+    everybody.then(() => mark(page.citizen), () => {});
+    const [citizen] = named ? [named] : await everybody;
+    await chooseRooms(); // a question goes to the collectives that are ticked
     if (citizen) await Promise.all([everybody, follow({ ...asked, citizen })]);
     else fill(byId("life-said"), "Nobody lives here yet. Remember something, and this page shows it.");
   } catch (error) {
