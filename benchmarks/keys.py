@@ -24,7 +24,6 @@ import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from api.runtime.runtime import Runtime
-from benchmarks.abstention import area
 from benchmarks.baselines import (
     BM25,
     COSINE,
@@ -37,6 +36,7 @@ from benchmarks.baselines import (
 )
 from benchmarks.datasets import Conversation, Question, Turn
 from benchmarks.recall import answer, store, turns_shown
+from benchmarks.scoring import area
 from schemas.intention import RetrievalIntention
 
 DIRECTORY: Final = Path(__file__).parent / "keys"
@@ -114,7 +114,6 @@ class Told(NamedTuple):
 
     conversation: Conversation
     probes: Sequence[Probe]
-    never: Sequence[str] = ()
     twins: Sequence[Question] = ()
 
 
@@ -179,9 +178,9 @@ def _read(file: Path, *, sealed: bool) -> Told:
         for ask in asks
     ]
     never = [each for each in talk.never if each.sealed is sealed]
+    unanswerable = tuple(each.text for each in never)
     questions = (*(probe.question for probe in probes), *(_question(each.twin, "twin") for each in never))
-    conversation = Conversation(file.stem, turns, questions)
-    return Told(conversation, probes, [each.text for each in never], questions[len(probes) :])
+    return Told(Conversation(file.stem, turns, questions, unanswerable), probes, questions[len(probes) :])
 
 
 def _question(ask: Ask, kind: str) -> Question:
@@ -226,7 +225,8 @@ def generate_facts(asked: int, facts: int, seed: int) -> Told:
         for told in (places[number],)
     ]
     return Told(
-        Conversation(f"diary-{facts}", tuple(turns), tuple(probe.question for probe in probes)), tuple(probes)
+        Conversation(f"diary-{facts}-{seed}", tuple(turns), tuple(probe.question for probe in probes)),
+        tuple(probes),
     )
 
 
@@ -255,10 +255,12 @@ async def _ask_rivals(told: Told, rt: Runtime, found: dict[str, Found], sure: di
     for name in (BM25, COSINE, RRF, Z_SCORES, NEWEST):
         for probe, ranking in zip(told.probes, ranked[name], strict=True):
             found[name].add(probe, ranking)
-    if not told.never:
+    if not told.conversation.unanswerable:
         return
     words = Bm25([indexed_text(turn) for turn in turns])
-    for text, is_said in [(each.text, True) for each in told.twins] + [(text, False) for text in told.never]:
+    for text, is_said in [(each.text, True) for each in told.twins] + [
+        (text, False) for text in told.conversation.unanswerable
+    ]:
         vector = np.array([await embedder.embed_query(text)])
         alike = (vector @ vectors.T)[0] / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vector)
         both = standard_scores(told.conversation, [text], vectors, vector)[0]
@@ -286,7 +288,7 @@ async def _ask_ours(told: Told, rt: Runtime, found: Found, sure: Sureness) -> No
         sure.said.append(stream.answer_confidence or 0.0)
         sure.silent_said.append(stream.nothing_fits)
         sure.right.append(ranking[:1] != [] and ranking[0] in question.evidence)
-    for text in told.never:
+    for text in told.conversation.unanswerable:
         stream = await answer(asked(text), rt.deps)
         sure.never.append(stream.answer_confidence or 0.0)
         sure.silent_never.append(stream.nothing_fits)
