@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from orchestration.algorithms import maximal_marginal_relevance
+from orchestration.algorithms import correlation, maximal_marginal_relevance
 from orchestration.appraisal.standing_rules import is_conditional, is_revocation, matter_of
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, AnswerKind, Question, Request
@@ -38,6 +38,11 @@ DIVERSIFIED: Final = 40
 COVERED: Final = 0.7
 """Where the best candidate covers less of the question's words, by their rarity, words count for less: they find
 what shares a word by chance, and so do the links of what they find."""
+DOUBTED, AGREEING = 0.6, 0.3
+"""Where so little of a question is known, its words count in full if BM25 and likeness correlate by so much among
+the candidates: a word that is shared by chance stands in texts that are not like the question."""
+SHARED_SESSION: Final = 3.0
+"""A third of what the words of a question can say is enough to tell which session is about it."""
 ABOUT: Final = 0.8
 """Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
 
@@ -141,7 +146,8 @@ def likeness_score(table: Table, weight: float) -> list[float]:
 
 
 def word_score(table: Table, weight: float) -> list[float]:
-    """BM25 as a share of the best candidate's, in [0, 1] × weight; less where no candidate has most of the words.
+    """BM25 as a share of the best candidate's, in [0, 1] × weight; less where no candidate has most of the words,
+    and the less the fewer of those that have some are like the question.
 
     In a turn the name of a speaker says only that the other one was speaking: it is no word of a turn.
     """
@@ -159,8 +165,12 @@ def word_score(table: Table, weight: float) -> list[float]:
         coverage = max(coverage, covered if places else 0.0)
         for place, score in zip(places, relevance, strict=True):
             scores[place] = score
-    if any(memory.likeness is not None for memory in table.memories):  # else nothing but words can lead
+    both = zip(table.memories, scores, strict=True)
+    alike = [(memory.likeness, said) for memory, said in both if memory.likeness is not None]
+    if alike:  # else nothing but words can lead
         table.known = min(1.0, coverage / COVERED)
+        if table.known < DOUBTED:
+            table.known *= min(1.0, max(0.0, correlation(alike)) / AGREEING)
     best = max(scores, default=0.0) or 1.0
     return [weight * table.known * score / best for score in scores]
 
@@ -208,6 +218,7 @@ def session_score(table: Table, weight: float) -> list[float]:
             best[session], next_best[session] = relevance, best[session]
         elif relevance > next_best[session]:
             next_best[session] = relevance
+    weight *= min(1.0, SHARED_SESSION * table.known)
     shared = [weight * ((one + other) / 2.0) for one, other in zip(best, next_best, strict=True)]
     return [shared[session] for session in sessions]
 

@@ -53,8 +53,6 @@ FRESH_DAYS: Final = 2.0
 ACTIVE_DAYS: Final = 7.0
 RECENT_DAYS: Final = 30.0
 """Half-lives: of a matter that is too new to be a solution, of an activity, of a matter."""
-LEADING: Final = 0.5
-"""So much less counts all else beside likeness to a cue of which no memory has a word."""
 INSTRUCTION_SHARE: Final = 0.5
 """A standing instruction to an assistant is no matter of the citizen's: it counts half."""
 
@@ -246,10 +244,11 @@ def may_answer(told: TellingMemory, waking: WakingState, *, unresolved: bool) ->
 def told_parts(told: TellingMemory, waking: WakingState, known: float = 1.0) -> dict[str, float]:
     """The part of each channel in the score of a memory, which is their sum, in [0, 1].
 
-    `known`: how much the words of the cue say of where to look. The less, the more counts what is like the cue.
+    `known`: how much the words of the cue say of where to look. Where what is similar is sought, so much
+    counts all that is not about it; in the other modes how a matter stands says as much as ever.
     """
     channels = channels_of(waking)
-    beside = 1.0 - (1.0 - known) * LEADING
+    beside = known if waking.mode is QueryMode.SIMILAR_STATE else 1.0
     weights = [one.weight * (1.0 if one.score is _about else beside) for one in channels]
     whole = sum(weights)
     speaker = (told.memory.get("speaker") or "").lower()

@@ -100,9 +100,13 @@ def test_words_count_for_less_where_no_candidate_has_most_of_them_and_likeness_l
     unknown = Lexicon(99, 99, frequencies={"percussion": 0, "youth": 9})
     table = asked(candidates, question, lexicon=unknown)
     fill(table)
-    assert 0.0 < table.known < 0.5
+    assert table.known == 0.0  # the text that shares a word is the one less like the question
     relevance = table.relevance()
     assert relevance[0] > relevance[1]
+    also_alike = a_memory("also alike", description="She was a drummer in her youth", likeness=0.5)
+    agreeing = asked(of(alike, by_chance, also_alike), question, lexicon=unknown)
+    fill(agreeing)
+    assert 0.0 < agreeing.known < 0.6
     all_known = asked(candidates, question, lexicon=Lexicon(99, 99, frequencies={"youth": 9}))
     assert word_score(all_known, 0.5) == [0.0, 0.5]
     assert all_known.known == 1.0
