@@ -76,7 +76,7 @@ LOCK_POLL_S: Final = 0.005
 _RUN: Final = re.compile(r"\brun_id:(\w+)")
 """What the engine calls this start of it."""
 _ADDING: Final = frozenset(
-    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD")
+    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD", "RESTORE")
 )
 """Commands that add to what the engine stores."""
 _CHANGING: Final = _ADDING | {"HDEL", "DEL", "EXPIRE", "INCRBY", "GRAPH.DELETE"}
@@ -95,7 +95,9 @@ class Connection:
     query or command, which is open until the answer comes. `room` is called before a write, and raises when the
     disk has no space for it. `missing` is called with the name of a graph that a query named and that does not
     exist. When the connection is lost it is called with None: whatever the caller knows about graphs may then be
-    out of date. `wrote` is called with the graph's name after a write. `columns`: what this process holds of
+    out of date. `wake` is awaited before that with the name of the graph: True when it is there now, and the query
+    is sent again. `parked`: the names of the graphs that `wake` would bring.
+    `wrote` is called with the graph's name after a write. `columns`: what this process holds of
     the present of graphs; `kept`: what it keeps of their reads; `answers`: what it keeps of questions.
     `failures` counts what the engine did not answer, or not in time.
 
@@ -120,6 +122,8 @@ class Connection:
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
         self.wrote: Callable[[str], None] = lambda graph: None
+        self.wake: Callable[[str], Awaitable[bool]] = _nobody_sleeps
+        self.parked: Callable[[], Awaitable[list[str]]] = _nobody
         self.batch_sizes = BatchSizes()
         self.kept = KeptReads()
         self.columns = ColumnsCache()
@@ -156,9 +160,15 @@ class Connection:
         called. An error stands in the place of the reply of a command that failed."""
         work = partial(self._run, name, commands, self._lines.send_together)
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self.moving_s)
+        gone: set[str] = set()
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
                 replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
+                if isinstance(replies[place], GraphMissing) and words[1] not in gone:
+                    if await self.wake(str(words[1])):
+                        replies[place] = await self._run(name, words)
+                    else:
+                        gone.add(str(words[1]))
         return replies
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
@@ -281,6 +291,15 @@ class Connection:
         lines = self._writing_lines if words[0] in _CHANGING and self.servers.replicas_asked else self._lines
         return await self._in_time(str(words[0]), words, lines.send)
 
+    async def dump(self, key: str) -> bytes | None:
+        """What a key holds, as `RESTORE` takes it; None where there is no such key. Raises as `read` does."""
+
+        async def send() -> bytes | None:
+            dumped: bytes | None = await (await self.servers.client(key)).dump(key)
+            return dumped
+
+        return await self._on_servers("DUMP", send)  # type: ignore[no-any-return]
+
     async def everywhere(self, *words: str | int | bytes, replicas: bool = False) -> list[Any]:
         """The replies of all primaries to a command that names no key, with their replicas if asked for. Raises as
         `read` does."""
@@ -353,7 +372,10 @@ class Connection:
                 return await (send or self._lines.send)(*words)
         except (redis_errors.RedisError, OSError) as error:
             graph = str(words[1]) if words[0] in _ON_GRAPHS else None
-            raise await self._translate(error, name, graph) from error
+            ours = await self._translate(error, name, graph)
+            if graph is None or not isinstance(ours, GraphMissing) or not await self.wake(graph):
+                raise ours from error
+        return await self._run(name, words, send)
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
         """Return our error for the driver's, after calling `missing` and `revive` where the error requires it."""
@@ -420,6 +442,15 @@ class Connection:
 
     async def close(self) -> None:
         await asyncio.shield(self.servers.close())
+
+
+async def _nobody_sleeps(graph: str) -> bool:
+    del graph
+    return False
+
+
+async def _nobody() -> list[str]:
+    return []
 
 
 async def _keep_extending(lock: Lock) -> None:
