@@ -42,6 +42,7 @@ SCRAPES: Final = 5
 PAGE: Final = 100
 EMBEDDING: Final = "local"
 MEMORY: Final = "substrate_engine_memory_bytes"
+NODES: Final = 'substrate_nodes{level="N1"}'
 
 
 class Measured(NamedTuple):
@@ -99,12 +100,17 @@ async def measure(data: Path, citizens: int) -> Measured:
         async with service.client() as http:
             first_scrape_ms = await _timed(lambda: http.get("/metrics"))
             used, resident = int(await _gauge(http, MEMORY)), resident_kb(engine) * 1024
+            read = 0.0
+            while (nodes := await _gauge(http, NODES)) > read:  # all sizes are read once, beside the scrapes
+                read = nodes
+                await asyncio.sleep(1)
             scrape_ms = median([await _timed(lambda: http.get("/metrics")) for _ in range(SCRAPES)])
             page_ms = median(
                 [await _timed(lambda: http.get("/v1/citizens", params={"limit": PAGE})) for _ in range(SCRAPES)]
             )
+            before = int(await _gauge(http, MEMORY))
             ask_ms, ask_cpu_ms = await _ask(http, citizens, processes)
-            of_asking = (int(await _gauge(http, MEMORY)) - used) // ASKED
+            of_asking = (int(await _gauge(http, MEMORY)) - before) // ASKED
         return Measured(
             citizens, used, resident, of_asking, resident_kb(service.pid) * 1024,
             ask_ms, ask_cpu_ms, scrape_ms, first_scrape_ms, page_ms, start_s,

@@ -1,4 +1,4 @@
-"""The files of a backup: a snapshot, those of parked citizens and a manifest, written under a temporary name. Blocking."""
+"""The files of a backup: a snapshot, parked citizens and a manifest, written under a temporary name. Blocking."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from itertools import batched
 from pathlib import Path
@@ -139,11 +139,11 @@ class Parking:
                     remedy="Use the engine that parked it; nothing was changed.",
                 ) from error
 
-    async def park_unused(self, graphs: Sequence[str], used: Collection[str], before: Instant) -> int:
-        """Park those that are not used and were not written to since then; returns how many."""
+    async def park_unused(self, graphs: Sequence[str], before: Instant) -> int:
+        """Park those citizens of the graphs that were not written to since then; returns how many."""
         count = 0
         for graph in graphs:
-            if not graph.startswith(CITIZEN_PREFIX) or graph in used:
+            if not graph.startswith(CITIZEN_PREFIX):
                 continue
             rows = await Graph(self.connection, graph).read_existing(LATEST_WRITE)
             if rows and int(rows[0][0]) < before:

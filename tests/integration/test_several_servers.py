@@ -13,6 +13,7 @@ from api.runtime.runtime import open_runtime
 from benchmarks.machines import Machines, cluster, sentinels
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import erase
+from orchestration.writing.quotas import read_used
 from schemas.commands import EraseCitizen
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
@@ -85,6 +86,9 @@ async def test_what_one_service_writes_another_reads_wherever_it_lies(
             stream = await ask(other, citizen, "Where is the boat?", now=await other.connection.now())
             assert ids(found(stream)) == ["boat"]
             assert not stream.degraded
+            used = await read_used(citizen, other)
+            assert (used.memories, used.links) == (1, 0)
+            assert used.bytes > 384 * 4
         names = await one.connection.graph_names()
         assert {graph_name(Level.N1, citizen) for citizen in CITIZENS} <= set(names)
         assert len(names) == len(set(names))
@@ -116,6 +120,7 @@ async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is
         await stored(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
         stream = await ask(deps, "gil", "Where is the boat?", now=await deps.connection.now())
         assert (ids(found(stream)), stream.degraded) == (["boat"], ())
+        assert (await read_used("gil", deps)).memories == 1
         await erase(EraseCitizen(citizen_id="gil"), deps, await deps.connection.now(), None)
         assert len(await inspect_servers(deps.connection)) == len(machines.servers)
     async with service(machines) as able:
