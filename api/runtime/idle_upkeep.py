@@ -173,7 +173,7 @@ async def park_unused(deps: Deps, days: float | None) -> None:
     unused = []
     for name in await deps.graphs.existing():
         if lease.digest(name) not in asked:
-            unused.append(name)  # noqa: PERF401  (a loop says it plainly)
+            unused.append(name)
     if count := await deps.graphs.parking.park_unused(unused, before):
         logger.info("%d citizens were parked", count)
 
