@@ -67,6 +67,35 @@ def rank_bm25(conversation: Conversation, questions: Sequence[Question]) -> list
     return [_ordered(ids, index.get_scores(query)) if query else list(ids) for query in queries]
 
 
+def rank_standard_scores(
+    conversation: Conversation,
+    questions: Sequence[Question],
+    turn_vectors: NDArray[np.floating[Any]],
+    question_vectors: NDArray[np.floating[Any]],
+) -> list[list[str]]:
+    """Return for each question the ids of all turns by the sum of the standard scores of BM25 and cosine, plus a
+    third of that of the turn before and of the turn after."""
+    stemmer = Stemmer.Stemmer("english")
+    index = bm25s.BM25()
+    index.index(_tokens([indexed_text(turn) for turn in conversation.turns], stemmer), show_progress=False)
+    queries = _tokens([question.text for question in questions], stemmer)
+    similarity = _unit(question_vectors) @ _unit(turn_vectors).T
+    rankings = []
+    for query, alike in zip(queries, similarity, strict=True):
+        said = index.get_scores(query) if query else np.zeros(len(alike))
+        both = _standard(said) + _standard(alike)
+        beside = np.pad(both, 1)
+        scores = both + (beside[:-2] + beside[2:]) / 3
+        rankings.append(_ordered([turn.id for turn in conversation.turns], scores))
+    return rankings
+
+
+def _standard(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """The distance of each from the mean, in standard deviations; 0 where all are equal."""
+    values = np.asarray(scores, dtype=np.float64)
+    return (values - values.mean()) / (values.std() or 1.0)
+
+
 class Bm25:
     """The BM25 of a question with the texts that best fit it."""
 

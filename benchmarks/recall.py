@@ -214,10 +214,15 @@ async def ask(
             deps, run = replace(rt.deps, **way._asdict()), runs[name]
             stream = await answer(intention, deps)
             told = tell(stream, Budget(COMPACT_TOKENS, count), stems_of(question.text))
-            run.rankings.append(_turns(stream.activation_tiers.ordered(), conversation))
+            run.rankings.append(turns_shown(stream, conversation))
             run.told.append(_turns(told.memories, conversation))
             run.milliseconds.append(stream.retrieval_latency_ms)
             run.tokens.append(count(told.text))
+
+
+def turns_shown(stream: ConsciousnessStream, conversation: Conversation) -> list[str]:
+    """Return the turns of a stream, most active first, as the conversation names them."""
+    return _turns(stream.activation_tiers.ordered(), conversation)
 
 
 def _turns(nodes: Iterable[ConsciousnessNode], conversation: Conversation) -> list[str]:

@@ -6,7 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from statistics import fmean
 from typing import Final
+
+import numpy as np
 
 RRF_K: Final = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
@@ -36,6 +39,13 @@ def reciprocal_rank_fusion[T: Hashable](rankings: Iterable[Sequence[T]]) -> dict
         for rank, item in enumerate(ranking, start=1):
             scores[item] += 1 / (RRF_K + rank)
     return dict(scores)
+
+
+def correlation(pairs: Sequence[tuple[float, float]]) -> float:
+    """Pearson's correlation of two values over all pairs, in [−1, 1]; 0 where one of them is constant."""
+    one, other = (np.array(values) - fmean(values) for values in zip(*pairs, strict=True))
+    spread = math.sqrt(one @ one) * math.sqrt(other @ other)
+    return float(one @ other) / spread if spread else 0.0
 
 
 def inverse_document_frequency(holding: int, total: int) -> float:

@@ -103,6 +103,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "collectives": ("cli.citizens", "List the collectives beside the default one."),
     "serve": ("cli.serve", "Serve the REST API."),
     "mcp": ("cli.mcp", "Serve agents by the Model Context Protocol, over standard input and output."),
+    "connect": ("cli.connect", "Write the memory into the files of a host, such as Claude Code, or take it out."),
     "keys": ("cli.keys", "Make, list and revoke the keys of the service."),
     "doctor": ("cli.doctor", "Check the engine, the indexes, the models and the disk."),
 }

@@ -111,7 +111,7 @@ def activate(
         inferred=False,
         shared=consciousness_score.SHARED,
         whole=greatest,
-        mood=bool(asker.state.emotions),
+        mood=table.known if asker.state.emotions else None,
     )
     order: Sequence[consciousness_score.Score] = consciousness_score.in_rank_order(scores)
     table.comparison = compare_hits(order, candidates, asker.question).without(learned.not_changed)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from orchestration.algorithms import maximal_marginal_relevance
+from orchestration.algorithms import correlation, maximal_marginal_relevance
 from orchestration.appraisal.standing_rules import is_conditional, is_revocation, matter_of
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, AnswerKind, Question, Request
@@ -35,6 +35,14 @@ NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
 DIVERSIFIED: Final = 40
 """How many of a broad question's candidates are chosen one by one; the rest keep their order."""
+COVERED: Final = 0.7
+"""Where the best candidate covers less of the question's words, by their rarity, words count for less: they find
+what shares a word by chance, and so do the links of what they find."""
+DOUBTED, AGREEING = 0.6, 0.3
+"""Where so little of a question is known, its words count in full if BM25 and likeness correlate by so much among
+the candidates: a word that is shared by chance stands in texts that are not like the question."""
+SHARED_SESSION: Final = 3.0
+"""A third of what the words of a question can say is enough to tell which session is about it."""
 ABOUT: Final = 0.8
 """Of the greatest base relevance: a candidate with this share is about what the question asks the latest of."""
 
@@ -49,7 +57,8 @@ class Table:
     `weights`: for this question and its asker. `speakers`: those that the question names, and `spoken`: the
     speaker of each candidate, both by `name_key`. `told`: what each tells. `state`: goal and emotions that links
     are weighed by. `learned`: from feedback. `parts`: the columns of the channels so far, by part. `base`: the sum
-    of those of the `base` channels. `comparison`: which candidates tell of a change.
+    of those of the `base` channels. `comparison`: which candidates tell of a change. `known`: how much the words
+    of the question say of where to look, in [0, 1], once they are scored.
     """
 
     question: Question
@@ -65,6 +74,7 @@ class Table:
     learned: Learned = NOTHING_LEARNED
     parts: dict[str, Column] = field(default_factory=dict)
     base: Sequence[float] = ()
+    known: float = 1.0
     comparison: currency.Comparison = currency.NO_COMPARISON
 
     def relevance(self) -> list[float]:
@@ -136,7 +146,8 @@ def likeness_score(table: Table, weight: float) -> list[float]:
 
 
 def word_score(table: Table, weight: float) -> list[float]:
-    """BM25 as a share of the best candidate's, in [0, 1].
+    """BM25 as a share of the best candidate's, in [0, 1] × weight; less where no candidate has most of the words,
+    and the less the fewer of those that have some are like the question.
 
     In a turn the name of a speaker says only that the other one was speaking: it is no word of a turn.
     """
@@ -147,12 +158,21 @@ def word_score(table: Table, weight: float) -> list[float]:
     for place, speaker in enumerate(table.spoken):
         (turns if names and speaker is not None else others).append(place)
     scores = [0.0] * len(table.keys)
+    coverage = 0.0
     for places, left_out in ((others, ()), (turns, names)):
         memories, told = list(map(table.memories.__getitem__, places)), list(map(table.told.__getitem__, places))
-        for place, score in zip(places, word_relevance(memories, told, table.lexicons, left_out), strict=True):
+        relevance, covered = word_relevance(memories, told, table.lexicons, left_out)
+        coverage = max(coverage, covered if places else 0.0)
+        for place, score in zip(places, relevance, strict=True):
             scores[place] = score
+    both = zip(table.memories, scores, strict=True)
+    alike = [(memory.likeness, said) for memory, said in both if memory.likeness is not None]
+    if alike:  # else nothing but words can lead
+        table.known = min(1.0, coverage / COVERED)
+        if table.known < DOUBTED:
+            table.known *= min(1.0, max(0.0, correlation(alike)) / AGREEING)
     best = max(scores, default=0.0) or 1.0
-    return [weight * score / best for score in scores]
+    return [weight * table.known * score / best for score in scores]
 
 
 def time_score(table: Table, weight: float) -> Column:
@@ -182,7 +202,7 @@ def seeking_score(table: Table, weight: float) -> Column:
 
 def spread_score(table: Table, weight: float) -> list[float]:
     """Base relevance of the neighbours, over the links between candidates."""
-    weights = SpreadWeights(weight, table.weights.answer, inferred=False)
+    weights = SpreadWeights(weight * table.known, table.weights.answer, inferred=False)
     return spread(table.candidates, table.base, weights, table.state)
 
 
@@ -198,6 +218,7 @@ def session_score(table: Table, weight: float) -> list[float]:
             best[session], next_best[session] = relevance, best[session]
         elif relevance > next_best[session]:
             next_best[session] = relevance
+    weight *= min(1.0, SHARED_SESSION * table.known)
     shared = [weight * ((one + other) / 2.0) for one, other in zip(best, next_best, strict=True)]
     return [shared[session] for session in sessions]
 

@@ -106,7 +106,7 @@ def consciousness_scores(
     inferred: bool = True,
     shared: float = 0.0,
     whole: float = 1.0,
-    mood: bool = False,
+    mood: float | None = None,
 ) -> list[Score]:
     """relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness) (003, component 5).
 
@@ -115,7 +115,7 @@ def consciousness_scores(
     1]. Without `inferred`, only what a writer gave counts: for a question, the words that tell the rest
     are scored already. `shared`: what a memory of a shared level loses. `whole`: by what `relevance` was
     divided; the other terms are, too, but for `shared`. A `mood` colours what answers: its resonance counts by
-    relevance.
+    relevance, and by this share.
     """
     weighed = [(memory.key, _weigh(memory, inferred=inferred)) for memory in memories]
     resonances: Iterable[float] = repeat(0.0)
@@ -128,7 +128,7 @@ def consciousness_scores(
             "relevance": activation,
             "priority": 0.4 * priority(each.energy, pressure) / whole,
             "confidence": each.confidence / whole,
-            "emotional_resonance": 0.5 * resonance * (activation if mood else 1.0) / whole,
+            "emotional_resonance": 0.5 * resonance * (1.0 if mood is None else mood * activation) / whole,
             "incompleteness": each.incompleteness / whole,
         }
         if shared and key[0] != Level.N1:

@@ -35,17 +35,24 @@ def word_relevance(
     told: Sequence[MemoryText],
     lexicons: Mapping[GraphKey, Lexicon],
     names: Collection[str],
-) -> list[float]:
-    """BM25 of each memory for the words of the question, at least 0; `names` count as no words of it."""
+) -> tuple[list[float], float]:
+    """BM25 of each memory for the words of the question, at least 0; `names` count as no words of it. And how much
+    of the question the best of them covers, in [0, 1]: a share of the inverse document frequencies of its words.
+    A word that no memory holds is as rare as can be. All is covered where nothing is left to be asked."""
     texts = [each.lexical for each in told]
     flatten(texts)
     lengths = [float(len(text.text)) for text in texts]
     mean = sum(lengths) / len(lengths) if lengths else 0.0
     scores = [0.0] * len(texts)
+    asked: dict[str, float] = {}
+    covered = 0.0
     for graph, lexicon in lexicons.items():
         frequencies = lexicon.frequencies or {}
         counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights = word_weights(counted, lexicon.memories, lexicon.language)
+        for word, holding in counted.items():
+            rarity = inverse_document_frequency(holding, lexicon.memories)
+            asked[word] = max(rarity, asked.get(word, 0.0))
         places = [place for place, memory in enumerate(memories) if memory.key[0] == graph] if weights else []
         counts = count_each(list(map(texts.__getitem__, places)), weights, lexicon.language)
         for nth, held in counts.items():
@@ -53,7 +60,8 @@ def word_relevance(
             # The length of a passage is what a long text was cut to: it says nothing of how much was said.
             length = mean if memories[place].shown else lengths[place]
             scores[place] = okapi_bm25(held, weights, length, mean)
-    return scores
+            covered = max(covered, sum(map(weights.__getitem__, held)))
+    return scores, min(1.0, covered / sum(asked.values())) if asked else 1.0
 
 
 def bm25_scores(texts: Mapping[Key, str], weights: Mapping[GraphKey, Mapping[str, float]]) -> dict[Key, float]:

@@ -185,7 +185,7 @@ async def recollect(
     for result in results:
         if result.key == Level.N1:
             candidates.add(result.key, result.rows, likeness=result.request.kind == "cue")
-    about = measure_about(candidates, cue, waking)
+    about, known = measure_about(candidates, cue, waking)
     more = await _read_after(candidates, about, waking, cue)
     for result in more:
         candidates.add(result.key, result.rows, likeness=False)
@@ -194,7 +194,7 @@ async def recollect(
     told = read_told(candidates.memories.values(), about, links, earlier)
     parts: dict[Key, Mapping[str, float]] = {}
     for key, one in told.items():
-        if may_answer(one, waking, unresolved=unresolved) and (scored := told_parts(one, waking)):
+        if may_answer(one, waking, unresolved=unresolved) and (scored := told_parts(one, waking, known)):
             parts[key] = scored
     if waking.mode is QueryMode.WHAT_I_WAS_DOING:
         parts = thin_out(parts, told)
@@ -202,15 +202,17 @@ async def recollect(
     return Recollection(told, parts, links, (*own, *more))
 
 
-def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict[Key, float]:
-    """How much each candidate is about the cue, in [0, 1]: by likeness and by words, as a question is answered."""
+def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> tuple[dict[Key, float], float]:
+    """How much each candidate is about the cue, in [0, 1]: by likeness and by words, as a question is answered.
+    And how much the words of the goal say of where to look (`Table.known`)."""
     text = cue_text(waking)
     if not text:
-        return {}
+        return {}, 1.0
     table = table_of(Question(text), candidates, cue.lexicons, CHANNEL_WEIGHTS)
     words = word_score(table, 1.0 - LIKENESS_SHARE)
+    whole = LIKENESS_SHARE + (1.0 - LIKENESS_SHARE) * table.known
     both = zip(table.keys, likeness_score(table, LIKENESS_SHARE), words, strict=True)
-    return {key: likeness + said for key, likeness, said in both}
+    return {key: (likeness + said) / whole for key, likeness, said in both}, table.known if waking.goal else 1.0
 
 
 async def _read_after(

@@ -241,15 +241,22 @@ def may_answer(told: TellingMemory, waking: WakingState, *, unresolved: bool) ->
     return True
 
 
-def told_parts(told: TellingMemory, waking: WakingState) -> dict[str, float]:
-    """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
+def told_parts(told: TellingMemory, waking: WakingState, known: float = 1.0) -> dict[str, float]:
+    """The part of each channel in the score of a memory, which is their sum, in [0, 1].
+
+    `known`: how much the words of the cue say of where to look. Where what is similar is sought, so much
+    counts all that is not about it; in the other modes how a matter stands says as much as ever.
+    """
     channels = channels_of(waking)
-    whole = sum(channel.weight for channel in channels)
+    beside = known if waking.mode is QueryMode.SIMILAR_STATE else 1.0
+    weights = [one.weight * (1.0 if one.score is _about else beside) for one in channels]
+    whole = sum(weights)
     speaker = (told.memory.get("speaker") or "").lower()
     is_own = not speaker or speaker in ASKING or speaker == waking.citizen.lower()
     whose = 1.0 if is_own else OTHER_PERSON_SHARE
     share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0) * whose
-    parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
+    weighed = zip(channels, weights, strict=True)
+    parts = {one.name: share * weight * one.score(told, waking) / whole for one, weight in weighed}
     return parts if sum(parts.values()) > 0.0 else {}
 
 

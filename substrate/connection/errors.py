@@ -58,7 +58,7 @@ def translate_error(error: Exception, query: str) -> SubstrateError:
         return kind(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
     lost = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
     if isinstance(error, lost) or text.startswith("UNBLOCKED"):  # it became a replica while it worked
-        return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
+        return _translate_loss(error, text, query)
     if "timed out" in text:
         return StoreTimeout(
             f"the query {query} ran past its deadline", remedy="Ask for fewer results or try again."
@@ -70,6 +70,15 @@ def translate_error(error: Exception, query: str) -> SubstrateError:
     if "constraint violation" in text:
         return Conflict("a record with this id exists already")
     return Fault(f"the engine refused the query {query}: {text[:300]}")
+
+
+def _translate_loss(error: Exception, text: str, query: str) -> SubstrateError:
+    if isinstance(error, redis_errors.AuthenticationError):
+        return Unavailable(
+            f"the engine refuses the user or the password ({query}): {text[:200]}",
+            remedy="Set FALKORDB_USERNAME and FALKORDB_PASSWORD, or both in SUBSTRATE_URL.",
+        )
+    return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
 
 
 def _translate_move(error: Exception, text: str) -> SubstrateError:

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import redis.asyncio as redis
@@ -234,7 +235,7 @@ class SeveralServers:
         try:
             known = [] if self._layout is None else [*self._layout.addresses(), *self._known]
             found = await self._find(known)
-        except Unplaced:
+        except (Unplaced, redis_errors.AuthenticationError):
             if self._layout is None:
                 raise
         else:
@@ -405,21 +406,29 @@ type Ask = Callable[[Address, Sequence[Command]], Awaitable[list[Any]]]
 async def _ask_each(
     addresses: Sequence[Address], commands: Sequence[Command], ask: Ask
 ) -> dict[Address, list[Any]]:
-    """The replies of all servers that answer in time."""
+    """The replies of all servers that answer in time. Raises AuthenticationError when none does, and one refuses
+    the user or the password."""
+    refused: list[redis_errors.AuthenticationError] = []
 
     async def one(address: Address) -> list[Any] | None:
         with suppress(redis_errors.RedisError, OSError, TimeoutError):
             async with asyncio.timeout(ASKED_S):
-                return await ask(address, commands)
+                try:
+                    return await ask(address, commands)
+                except redis_errors.AuthenticationError as error:
+                    refused.append(error)
         return None
 
     told = await asyncio.gather(*map(one, addresses))
-    return {address: replies for address, replies in zip(addresses, told, strict=True) if replies is not None}
+    answered = {address: replies for address, replies in zip(addresses, told, strict=True) if replies is not None}
+    if refused and not answered:
+        raise refused[0]
+    return answered
 
 
 async def find_cluster(seeds: Sequence[Address], known: Sequence[Address], ask: Ask) -> Layout:
     """The layout of a cluster: the newest view among the servers that are in contact with most of the others.
-    Raises Unplaced."""
+    Raises Unplaced, and AuthenticationError as `_ask_each` does."""
     addresses = list(dict.fromkeys((*known, *seeds)))
     told = await _ask_each(addresses, (("CLUSTER", "INFO"), ("CLUSTER", "SLOTS")), ask)
     newest: tuple[int, Address, Any] | None = None
@@ -431,7 +440,9 @@ async def find_cluster(seeds: Sequence[Address], known: Sequence[Address], ask: 
         if newest is None or epoch > newest[0]:
             newest = epoch, address, slots
     if newest is None:
-        raise Unplaced(f"none of {', '.join(map(str, addresses))} is in a cluster that works")
+        refusals = [str(reply) for reply in chain.from_iterable(told.values()) if isinstance(reply, Exception)]
+        why = f": {refusals[0]}" if refusals else ""
+        raise Unplaced(f"none of {', '.join(map(str, addresses))} is in a cluster that works{why}")
     _, source, slots = newest
     primaries: list[Address | None] = [None] * REDIS_CLUSTER_HASH_SLOTS
     replicas: dict[Address, list[Address]] = {}
@@ -448,7 +459,8 @@ def _address(told: Sequence[Any], source: Address) -> Address:
 
 
 async def find_primary(sentinels: Sequence[Address], name: str, ask_sentinel: Ask, ask: Ask) -> Layout:
-    """The primary that most Sentinels name, and its replicas. Raises Unplaced when it says that it is none."""
+    """The primary that most Sentinels name, and its replicas. Raises Unplaced when it says that it is none, and
+    AuthenticationError as `_ask_each` does."""
     commands: Sequence[Command] = (
         ("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name),
         ("SENTINEL", "REPLICAS", name),
@@ -459,7 +471,8 @@ async def find_primary(sentinels: Sequence[Address], name: str, ask_sentinel: As
         raise Unplaced(f"no Sentinel of {', '.join(map(str, sentinels))} knows a primary {name}")
     primary = votes.most_common(1)[0][0]
     roles = await _ask_each([primary], [("ROLE",)], ask)
-    role = roles[primary][0][0] if primary in roles and isinstance(roles[primary][0], list) else "silent"
+    reply = roles[primary][0] if primary in roles else ["silent"]
+    role = reply[0] if isinstance(reply, list) else str(reply)
     if role != "master":
         raise Unplaced(f"the Sentinels name {primary} as primary {name}, and it is {role}")
     followers: dict[Address, None] = {}

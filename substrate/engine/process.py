@@ -29,7 +29,7 @@ MODULE_ARGUMENTS: Final = (
     " CMD_INFO no THREAD_COUNT 16 MAX_QUEUED_QUERIES 500 NODE_CREATION_BUFFER 2048"
 )
 """The engine makes the matrices of a graph larger by so many nodes at once: its default, 16,384, costs each graph
-250 KB more, and a load of 100,000 memories twice the processor time."""
+250 KB more, and the load of a large graph more processor time."""
 CONFIGURATION: Final = """\
 daemonize no
 port 0

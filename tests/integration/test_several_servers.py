@@ -19,6 +19,7 @@ from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
 from schemas.settings import AckMode, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
 from substrate.connection.inspection import compare_rights, describe_rights, find_faults, inspect_servers
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from tests.integration.store import ask, found, ids, remember, send, stored
@@ -131,6 +132,16 @@ async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is
     async with service(machines, user="least") as deps:
         with pytest.raises(SubstrateError, match="wait"):
             await send(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
+
+
+async def test_a_user_or_a_password_that_is_wrong_is_told_at_once(machines: Machines, local_model: object) -> None:
+    one = f"redis://127.0.0.1:{machines.servers[0].port}"
+    for url in (machines.url, one):
+        connection = Connection(url.replace("://", "://nobody:word@"), timeout_ms=1000)
+        with pytest.raises(Unavailable, match="refuses the user or the password"):
+            async with asyncio.timeout(3):
+                await connection.now()
+        await connection.close()
 
 
 async def test_what_is_wrong_among_the_servers_is_told(machines: Machines, local_model: object) -> None:

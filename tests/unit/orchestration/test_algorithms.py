@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from itertools import islice
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from orchestration.algorithms import (
     RRF_K,
+    correlation,
     inverse_document_frequency,
     jaccard,
     maximal_marginal_relevance,
@@ -115,3 +117,9 @@ def test_similarity_to_items_chosen_before_counts_and_nothing_is_asked_beyond_wh
     order = maximal_marginal_relevance([1.0, 0.9, 0.1], similarity, 0.5, [1.0, 0.0, 0.0])
     assert list(islice(order, 2)) == [1, 0]
     assert asked == [1]
+
+
+def test_the_correlation_is_that_of_the_library_and_zero_for_a_constant() -> None:
+    pairs = [(0.1, 3.0), (0.4, 1.0), (0.35, 2.0), (0.8, 0.0)]
+    assert correlation(pairs) == pytest.approx(statistics.correlation(*zip(*pairs, strict=True)))
+    assert correlation([(1.0, 2.0), (1.0, 5.0)]) == 0.0

@@ -92,6 +92,28 @@ def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> No
     assert word_score(asked(candidates, Question("Caroline"), lexicon=lexicon), 0.5) == [0.0, 0.5]
 
 
+def test_words_count_for_less_where_no_candidate_has_most_of_them_and_likeness_leads() -> None:
+    alike = a_memory("alike", description="I play the drums", likeness=0.4)
+    by_chance = a_memory("by chance", description="We swam in the river in its youth", likeness=0.3)
+    candidates = of(alike, by_chance)
+    question = Question("percussion in one's youth")
+    unknown = Lexicon(99, 99, frequencies={"percussion": 0, "youth": 9})
+    table = asked(candidates, question, lexicon=unknown)
+    fill(table)
+    assert table.known == 0.0  # the text that shares a word is the one less like the question
+    relevance = table.relevance()
+    assert relevance[0] > relevance[1]
+    also_alike = a_memory("also alike", description="She was a drummer in her youth", likeness=0.5)
+    agreeing = asked(of(alike, by_chance, also_alike), question, lexicon=unknown)
+    fill(agreeing)
+    assert 0.0 < agreeing.known < 0.6
+    all_known = asked(candidates, question, lexicon=Lexicon(99, 99, frequencies={"youth": 9}))
+    assert word_score(all_known, 0.5) == [0.0, 0.5]
+    assert all_known.known == 1.0
+    without_vectors = asked(of(a_memory("by chance", description="in its youth")), question, lexicon=unknown)
+    assert word_score(without_vectors, 0.5) == [0.5]
+
+
 def test_a_candidate_within_the_named_time_counts_more() -> None:
     question = read_question("Who came on 7 May 2023?", NOW)
     within, later = (to_instant(datetime(2023, month, 7, 12, tzinfo=UTC)) for month in (5, 6))

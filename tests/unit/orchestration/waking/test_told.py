@@ -54,6 +54,19 @@ def score(memory: Candidate, state: WakingState, **measures: float) -> float:
     return sum(told_parts(told(memory, **measures), state).values())
 
 
+def test_what_is_like_a_goal_leads_where_no_memory_has_a_word_of_it_and_what_is_similar_is_sought() -> None:
+    alike = told(said("alike", days=60), about=0.9)
+    other = told(said("other", days=0), about=0.2, before=1.0)
+
+    def lead(known: float, mode: QueryMode) -> float:
+        ours, theirs = (told_parts(each, waking(mode), known).values() for each in (alike, other))
+        return sum(ours) - sum(theirs)
+
+    assert lead(1.0, QueryMode.SIMILAR_STATE) < lead(0.5, QueryMode.SIMILAR_STATE)
+    assert lead(0.0, QueryMode.SIMILAR_STATE) == pytest.approx(0.7)
+    assert lead(0.0, QueryMode.RELATED_UNRESOLVED) == lead(1.0, QueryMode.RELATED_UNRESOLVED)
+
+
 # --- what counts as told ---------------------------------------------------------------------------------------
 
 

@@ -125,6 +125,15 @@ async def test_a_cluster_that_does_not_work_and_one_that_is_silent_are_told_by_t
         await find_cluster([A], [], Told({A: view(9, (0, 16383, A, B), state="fail")}))
 
 
+async def test_a_right_that_is_missing_to_learn_the_layout_is_named() -> None:
+    refusal = redis_errors.NoPermissionError("this user has no permissions to run the 'cluster|info' command")
+    with pytest.raises(Unplaced, match=r"'cluster\|info' command"):
+        await find_cluster([A], [], Told({A: [refusal, view(1, (0, 16383, A, B))[1]]}))
+    role = redis_errors.NoPermissionError("this user has no permissions to run the 'role' command")
+    with pytest.raises(Unplaced, match="'role' command"):
+        await find_primary([A], "main", Told({A: [[*map(str, B)], []]}), Told({B: [role]}))
+
+
 async def test_a_slot_that_nobody_holds_has_no_primary_and_the_others_have_theirs() -> None:
     layout = await find_cluster([A], [], Told({A: view(3, (0, 100, A, B), (102, 16383, C, D))}))
     assert [layout.primaries[slot] for slot in (0, 100, 101, 102, 16383)] == [A, A, None, C, C]

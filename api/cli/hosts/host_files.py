@@ -1,0 +1,178 @@
+"""The files of hosts: read, changed as text, written whole or not at all. What others wrote in them stays."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from api.cli.hosts.table import Document, is_ours
+from schemas.errors import Conflict
+
+BACKUP: Final = ".before-substrate"
+_COMMENTS: Final = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+
+
+class FileChange(NamedTuple):
+    """A file before and after; None where there is none."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+
+def read_json(path: Path) -> Document:
+    """The document; empty where there is no file. Raises Conflict for a file that cannot be changed safely."""
+    return _parse(path, _read(path) or "")
+
+
+def read_toml(path: Path) -> Document:
+    """The document; empty where there is no file. Raises Conflict for a file that is no TOML."""
+    return _parse_toml(path, _read(path) or "")
+
+
+def plan_json(path: Path, edit: Callable[[Document], None], *, removes: bool = False) -> FileChange:
+    """The file as an edit of its document makes it.
+
+    One that is the same then as before we came gets its former text, and one that we made is removed. Raises
+    Conflict for a file that cannot be changed safely, or whose shape the edit refuses.
+    """
+    before = _read(path)
+    document, left = _parse(path, before or ""), _parse(path, before or "")
+    try:
+        edit(left)
+    except ValueError as fault:
+        raise Conflict(
+            f"{path}: {fault}", remedy="Nothing was changed; name another with --name, or change it by hand."
+        ) from fault
+    if left == document:
+        return FileChange(path, before, before)
+    former = _read(backup_of(path))
+    if removes and former is None and not left:
+        return FileChange(path, before, None)
+    if removes and former is not None and _without_empty(_parse(path, former)) == _without_empty(left):
+        return FileChange(path, before, former)
+    indent = re.search(r"^([ \t]+)\S", before or "", re.MULTILINE)
+    step = indent[1] if indent else "  "
+    return FileChange(path, before, json.dumps(left, indent=step, ensure_ascii=False) + "\n")
+
+
+def _without_empty(document: Document) -> Document:
+    return dict(filter(lambda item: item[1] != {}, document.items()))
+
+
+def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> FileChange:
+    """The file with the entry as a block between two comments of ours, or without it; all else keeps its bytes.
+
+    Raises Conflict where one of that name is somebody else's, or the file is no TOML, before or after.
+    """
+    before = _read(path)
+    begin, end = f"# substrate connect: {name}", f"# end of substrate connect: {name}"
+    block = re.compile(rf"\n?^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", re.MULTILINE | re.DOTALL)
+    rest = block.sub("", before or "")
+    servers = _parse_toml(path, before or "").get(under)
+    if isinstance(servers, dict) and name in servers and (rest == (before or "") or not is_ours(servers[name])):
+        raise Conflict(
+            f"{path}: `{under}.{name}` is there and is not ours",
+            remedy="Nothing was changed; name another with --name, or change it by hand.",
+        )
+    after = rest
+    if entry is not None:
+        # A basic string of TOML has the escapes of JSON, but for one character that JSON leaves as it is.
+        lines = [begin, f"[{under}.{name}]"]
+        for key, value in entry.items():
+            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        lines.append(end)
+        gap = "" if not rest else "\n" if rest.endswith("\n") else "\n\n"
+        after = rest + gap + "\n".join(lines).replace("\x7f", "\\u007f") + "\n"
+    if name in _parse_toml(path, after).get(under, {}) and entry is None:
+        raise Conflict(f"{path}: something was added to `{under}.{name}`", remedy="Remove it by hand.")
+    return FileChange(path, before, after if after or _read(backup_of(path)) is not None else None)
+
+
+def apply(change: FileChange) -> None:
+    """Write the file, through links, and keep what it was before we came. Raises Conflict where that cannot be."""
+    if change.before == change.after:
+        return
+    target, backup = change.path.resolve(), backup_of(change.path)
+    try:
+        if change.after is None:
+            target.unlink()
+            return
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
+        if not mode & stat.S_IWUSR:
+            raise PermissionError("it is read-only")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        former = _read(backup)
+        if change.after == former:
+            backup.unlink()
+        elif former is None and change.before is not None:
+            _replace(backup, change.before, mode)
+        _replace(target, change.after, mode)
+    except OSError as fault:
+        raise Conflict(
+            f"{change.path} cannot be written: {fault}", remedy="Nothing in it was changed; see its permissions."
+        ) from fault
+
+
+def backup_of(path: Path) -> Path:
+    """Where the file is kept as it was before we came: beside it, behind links."""
+    target = path.resolve()
+    return target.with_name(target.name + BACKUP)
+
+
+def _replace(target: Path, text: str, mode: int) -> None:
+    """Write the file whole: who reads it meanwhile sees the former one."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
+        written = Path(beside) / target.name
+        written.write_bytes(text.encode())
+        written.chmod(mode)
+        written.replace(target)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return None
+    except (OSError, RuntimeError, UnicodeDecodeError) as fault:
+        raise Conflict(f"{path} cannot be read: {fault}", remedy="Nothing was changed.") from fault
+
+
+def _parse(path: Path, text: str) -> Document:
+    """The object that the text is. Raises Conflict for broken JSON, comments, a name that is there twice."""
+
+    def once(pairs: list[Any]) -> Document:
+        if len(named := dict(pairs)) < len(pairs):
+            raise Conflict(f"{path} has a name twice in one object", remedy="Nothing was changed; mend it first.")
+        return named
+
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        return {}
+    try:
+        document = json.loads(text, object_pairs_hook=once)
+    except ValueError as fault:
+        try:
+            json.loads(_COMMENTS.sub(lambda found: found[1] or "", text))
+        except ValueError:
+            raise Conflict(f"{path} is no JSON: {fault}", remedy="Nothing was changed.") from fault
+        raise Conflict(
+            f"{path} has comments or a comma before a bracket, which would be lost",
+            remedy="Nothing was changed; write the entry there by hand: docs/hosts.md shows it.",
+        ) from fault
+    if not isinstance(document, dict):
+        raise Conflict(f"{path} is no object of JSON", remedy="Nothing was changed.")
+    return document
+
+
+def _parse_toml(path: Path, text: str) -> Document:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise Conflict(f"{path} is no TOML that takes it: {fault}", remedy="Nothing was changed.") from fault
