@@ -9,8 +9,8 @@ such as "Which sports has he done?", has all turns of the list as its evidence. 
 rule was chosen on it, and only `--sealed` asks those, alone.
 
 All methods have the same text and the same vectors. "z-scores" adds the standard scores of BM25 and cosine, and a
-third of those of the turn before and after. `rec@k` is the share of the evidence among the first k, `all@10`
-whether all is among the first 10.
+third of those of the turn before and after. `rec@k` is the share of the evidence among the first k, `all@k`
+whether all of it is.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def rows(name: str, reports: dict[str, Report]) -> list[list[str]]:
     for kind in kinds:
         for method, report in reports.items():
             each = report.overall if kind is None else report.by_category[kind]
-            figures = [*(each.recall[k] for k in (5, 10, 20)), each.every[10]]
+            figures = [*(each.recall[k] for k in (5, 10, 20)), *(each.every[k] for k in (10, 20))]
             lines.append([f"{name}, {kind or 'all'}", method, *(f"{figure:.3f}" for figure in figures)])
     return lines
 
@@ -172,7 +172,9 @@ def main() -> None:
         sys.stdout.write(orjson.dumps(plain).decode() + "\n")
         return
     lines = [line for name, by_method in reports.items() for line in rows(name, by_method)]
-    sys.stdout.write(format_rows("", [["set", "method", "rec@5", "rec@10", "rec@20", "all@10"], *lines]) + "\n")
+    sys.stdout.write(
+        format_rows("", [["set", "method", "rec@5", "rec@10", "rec@20", "all@10", "all@20"], *lines]) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -49,6 +49,8 @@ FEWEST_LONG_TEXTS = 5
 """With passages of fewer memories among the nearest, the index is asked for more."""
 BROAD_POOL, BROAD_EXPANDED = 160, 60
 """For a broad question: its answer is not among the nearest alone."""
+SEVERAL_POOL = 120
+"""For one that several memories answer: each has a part of it, and is like the question by that part alone."""
 MIN_POOL = 40
 """Candidates of each query at least: ranking needs more to choose from than a short answer shows."""
 SHORT: Final = timedelta(days=4) // timedelta(microseconds=1)
@@ -101,6 +103,7 @@ def choose_reach(question: Question, limit: int, embedding: Sequence[float], far
     if question.broad:
         reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far)
     else:
+        pool = max(pool, SEVERAL_POOL) if question.several else pool
         reach = Reach(pool, far=far, instructions=question.request is not Request.NONE)
     favoured = () if question.others or question.whole else tuple(sorted(ASKING))
     reach = replace(reach, periods=question.periods, favoured=favoured, asked=question.asked)

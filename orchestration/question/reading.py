@@ -26,7 +26,7 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: in a question such a word is nobody's name."""
-_ASKING: Final = ("self", "others", "whole", "order", "broad", "course", "asked", "wish", "plan")
+_ASKING: Final = ("self", "others", "whole", "order", "broad", "several", "course", "asked", "wish", "plan")
 
 
 def instruction_words() -> str:
@@ -136,21 +136,22 @@ class Question:
     """A question and what its words say.
 
     `own`: it is about the asker. `others`: it asks what the other side said, not for its advice now. `broad`: its
-    answer is spread over a conversation. `whole`: it asks for a summary, or how something developed, so that the
-    words of every speaker count. `orders`: it asks in which order things came up. `asked`: what was
-    asked before. `wishes`: it asks for no fact, but for what there is on something. `request`: whether standing
-    instructions of the asker shape the answer. `answer_kind`: the kind of thing that it asks for, and `tense`: for
-    when, if its words say so. `alike`: by stem of its words those of other words for the same attribute.
-    `periods`: those that it names; `content`: the question without the phrases that name them, which no text is
-    compared with; `of_time_alone`: beside them it names no subject; `general`: it names none, with a time or
-    without. `seeking`: it asks for the latest or the earliest of some memories. `event`: the event before, after
-    or on which it asks. `plans`: it asks what is planned, or of a time to come.
+    answer is spread over a conversation. `several`: several memories answer it, each with a part. `whole`: it asks
+    for a summary, or how something developed, so that the words of every speaker count. `orders`: it asks in which
+    order things came up. `asked`: what was asked before. `wishes`: it asks for no fact, but for what there is on
+    something. `request`: whether standing instructions of the asker shape the answer. `answer_kind`: the kind of
+    thing that it asks for, and `tense`: for when, if its words say so. `alike`: by stem of its words those of
+    other words for the same attribute. `periods`: those that it names; `content`: the question without the phrases
+    that name them, which no text is compared with; `of_time_alone`: beside them it names no subject; `general`: it
+    names none, with a time or without. `seeking`: it asks for the latest or the earliest of some memories.
+    `event`: the event before, after or on which it asks. `plans`: it asks what is planned, or of a time to come.
     """
 
     text: str
     own: bool = False
     others: bool = False
     broad: bool = False
+    several: bool = False
     whole: bool = False
     orders: bool = False
     asked: bool = False
@@ -179,7 +180,7 @@ def read_question(text: str, now: datetime) -> Question:
     def says(name: str) -> bool:
         return any(language[name].search(said) for language in patterns)
 
-    own, others, whole, orders, broad, course, asked, wish, plans = map(says, _ASKING)
+    own, others, whole, orders, broad, several, course, asked, wish, plans = map(says, _ASKING)
     whole = whole or (course and not orders)
     broad = broad or orders or whole
     times, request = read_times(said, now), read_request(said)
@@ -189,6 +190,7 @@ def read_question(text: str, now: datetime) -> Question:
         own=own,
         others=others and request is not Request.SURE,
         broad=broad,
+        several=several,
         whole=whole,
         orders=orders and not whole,
         asked=asked,

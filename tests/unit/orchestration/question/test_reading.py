@@ -66,6 +66,37 @@ def test_a_question_is_read(text: str, said: set[str]) -> None:
     assert {name for name in flags if getattr(question, name)} | requests == said
 
 
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("Which sports has he done?", True),
+        ("What kinds of pots did Ann make?", True),
+        ("Where has Jo lived during the year?", True),
+        ("Everything about Sanjay's work", True),
+        ("How often did Jo cry?", True),
+        ("What did Ellen say about her son?", True),
+        ("What is Caroline's identity?", False),
+        ("What does Ann drive?", False),
+        ("Which dress did she choose?", False),
+        ("When did Ann move?", False),
+        ("What was James reading?", False),
+        ("Welche Sportarten macht sie?", True),
+        ("Was für Bücher liest er?", True),
+        ("Wo wohnt Anna?", False),
+        ("Quels sports a-t-elle faits ?", True),
+        ("Où habite Anna ?", False),
+        ("她去过哪些地方？", True),
+        ("她住在哪里？", False),
+        ("彼女はどんなスポーツをした？", True),
+        ("彼女はどこに住んでいる？", False),
+    ],
+)
+def test_a_question_that_several_memories_answer_is_told_from_one_that_asks_for_one_thing(
+    text: str, several: bool
+) -> None:
+    assert read_question(text, NOW).several is several
+
+
 @pytest.mark.parametrize("blanks", ["\n", " ", "\u3000", " \t\r\n"], ids=["lines", "blanks", "wide", "mixed"])
 def test_a_question_with_a_long_run_of_blanks_is_read_as_with_a_single_one(blanks: str) -> None:
     asked = f"Where did Anna live{blanks * 50_000}two days before my birthday?{blanks * 50_000}"

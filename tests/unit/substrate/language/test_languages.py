@@ -19,7 +19,7 @@ from substrate.language.text import query_words, stem, word_language
 ENGLISH = (languages.FOLDER / "en.toml").read_text("utf-8")
 FRENCH = (languages.FOLDER / "fr.toml").read_text("utf-8")
 NOW = datetime(2026, 3, 11, tzinfo=UTC)
-NAMES = "forget", "self", "others", "broad", "order", "asked", "wish", "plan", "whole", "course"
+NAMES = "forget", "self", "others", "broad", "several", "order", "asked", "wish", "plan", "whole", "course"
 ZORP = 'words = { stop_words = "blik nurr", begins = false }\n[asking]\n' + "".join(
     f'{name} = "zorpa {name} (.+)"\n' for name in NAMES
 )
