@@ -69,14 +69,17 @@ class UnparkCommand(options.StoreCommand, name="unpark"):
     """Bring the memory of a parked citizen back."""
 
     citizen_id: str = argument("CITIZEN", "Whose memory.")
+    give_up: bool = option("--give-up", "Its file is lost: forget the citizen.", False)
 
     def run(self) -> None:
-        citizen = self.citizen_id
+        citizen, is_lost = self.citizen_id, self.give_up
 
-        async def wake(deps: Deps) -> bool:
-            return await deps.connection.wake(graph_name(Level.N1, citizen))
+        async def unpark(deps: Deps) -> bool:
+            parking = deps.graphs.parking
+            return parking is not None and await parking.unpark(graph_name(Level.N1, citizen), is_lost=is_lost)
 
-        support.output().say(f"{citizen}: {'awake' if self.answer(wake) else 'was not parked'}")
+        done = "forgotten" if is_lost else "awake"
+        support.output().say(f"{citizen}: {done if self.answer(unpark) else 'was not parked'}")
 
 
 class EnergyCommand(options.StoreCommand, name="energy"):

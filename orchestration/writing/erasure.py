@@ -349,7 +349,12 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
             await store.deps.erased(store.deps, graph, directory)
 
 
-PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mirrors)
+async def _drop_parked_files(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    for graph in {note.left_in for note in notes}:
+        await store.connection.parked.drop_copies(graph)
+
+
+PLACES: Final = (_forget_in_process, _forget_queries, _drop_parked_files, _rewrite_log, _rewrite_mirrors)
 """What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
 
 

@@ -83,6 +83,9 @@ _CHANGING: Final = _ADDING | {"HDEL", "DEL", "EXPIRE", "INCRBY", "GRAPH.DELETE"}
 _ON_GRAPHS: Final = ("GRAPH.RO_QUERY", "GRAPH.QUERY", "GRAPH.SLOWLOG", "GRAPH.DELETE")
 _CHANGED: Final = re.compile("(Nodes|Relationships|Properties|Labels|Indices) ")
 """A line of the statistics of a query that says what it changed."""
+_REPLACED: Final = re.compile("WRONGTYPE|(non-graph|different graph) value")
+"""What the engine says where the key of a graph or vector set holds another kind of value, or another graph than
+when the command began, which then did nothing."""
 _UNUSABLE: Final = re.compile("WRONGTYPE|mismatch")
 """What the engine says of a key of another kind than a vector set, or a set of another dimension or making."""
 
@@ -95,10 +98,9 @@ class Connection:
     query or command, which is open until the answer comes. `room` is called before a write, and raises when the
     disk has no space for it. `missing` is called with the name of a graph that a query named and that does not
     exist. When the connection is lost it is called with None: whatever the caller knows about graphs may then be
-    out of date. `wake` is awaited before that with the name of the graph: True when it is there now, and the query
-    is sent again. `parked`: the names of the graphs that `wake` would bring.
-    `wrote` is called with the graph's name after a write. `columns`: what this process holds of
-    the present of graphs; `kept`: what it keeps of their reads; `answers`: what it keeps of questions.
+    out of date. `parked` wakes the graph of a command that failed because it is parked, and the command is sent
+    again. `wrote` is called with the graph's name after a write. `columns`: what this process holds of the present
+    of graphs; `kept`: what it keeps of their reads; `answers`: what it keeps of questions.
     `failures` counts what the engine did not answer, or not in time.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
@@ -122,8 +124,7 @@ class Connection:
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
         self.wrote: Callable[[str], None] = lambda graph: None
-        self.wake: Callable[[str], Awaitable[bool]] = _nobody_sleeps
-        self.parked: Callable[[], Awaitable[list[str]]] = _nobody
+        self.parked = NothingParked()
         self.batch_sizes = BatchSizes()
         self.kept = KeptReads()
         self.columns = ColumnsCache()
@@ -160,15 +161,12 @@ class Connection:
         called. An error stands in the place of the reply of a command that failed."""
         work = partial(self._run, name, commands, self._lines.send_together)
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self.moving_s)
-        gone: set[str] = set()
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
-                replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
-                if isinstance(replies[place], GraphMissing) and words[1] not in gone:
-                    if await self.wake(str(words[1])):
-                        replies[place] = await self._run(name, words)
-                    else:
-                        gone.add(str(words[1]))
+                if await self._woke(reply, words):
+                    replies[place] = await self._run(name, words)
+                else:
+                    replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
         return replies
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
@@ -235,12 +233,16 @@ class Connection:
             await self.confirm(graph)
         self.wrote(graph)
         if refused:
-            # They are kept in place of a set that cannot hold them; the next opening fills the rest.
-            self.vectors.use(graph, partial=True)
-            self.missing(graph)
-            for key in {str(vector[1]) for vector, error in refused if _UNUSABLE.search(str(error))}:
-                await self.command("DEL", key)
-            await self.change_vectors(*(vector for vector, _ in refused))
+            vectors = [vector for vector, _ in refused]
+            try:
+                await self.change_vectors(*vectors)  # the graph was parked at that moment
+            except Fault:
+                # They are kept in place of a set that cannot hold them; the next opening fills the rest.
+                self.vectors.use(graph, partial=True)
+                self.missing(graph)
+                for key in {str(vector[1]) for vector, error in refused if _UNUSABLE.search(str(error))}:
+                    await self.command("DEL", key)
+                await self.change_vectors(*vectors)
         return reply[1] if len(reply) > 1 else []
 
     async def search_vectors(self, *words: str | int | bytes) -> Any:
@@ -367,15 +369,20 @@ class Connection:
     ) -> Any:
         if words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words):
             self.room()
-        try:
-            with self.around(name):
-                return await (send or self._lines.send)(*words)
-        except (redis_errors.RedisError, OSError) as error:
-            graph = str(words[1]) if words[0] in _ON_GRAPHS else None
-            ours = await self._translate(error, name, graph)
-            if graph is None or not isinstance(ours, GraphMissing) or not await self.wake(graph):
-                raise ours from error
-        return await self._run(name, words, send)
+        while True:
+            try:
+                with self.around(name):
+                    return await (send or self._lines.send)(*words)
+            except (redis_errors.RedisError, OSError) as error:
+                last: Command = words if isinstance(words[0], str) else words[-1]
+                if not await self._woke(error, last):
+                    graph = str(last[1]) if last[0] in _ON_GRAPHS else None
+                    raise await self._translate(error, name, graph) from error
+
+    async def _woke(self, error: Exception, words: Command) -> bool:
+        """True when the graph of a command, which did nothing, was parked, and is there now."""
+        on_graph = str(words[0]).startswith(("GRAPH.", "V", "EVAL"))
+        return on_graph and bool(_REPLACED.search(str(error))) and await self.parked.wake(key_of(words))
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
         """Return our error for the driver's, after calling `missing` and `revive` where the error requires it."""
@@ -444,13 +451,21 @@ class Connection:
         await asyncio.shield(self.servers.close())
 
 
-async def _nobody_sleeps(graph: str) -> bool:
-    del graph
-    return False
+class NothingParked:
+    """The parked graphs of a connection, of which there are none (`substrate.graphs.parking`)."""
 
+    async def wake(self, key: str) -> bool:
+        """Bring back the graph of a key that holds another kind of value than it should; True when it is there."""
+        del key
+        return False
 
-async def _nobody() -> list[str]:
-    return []
+    async def names(self) -> list[str]:
+        """The sorted names of the parked graphs."""
+        return []
+
+    async def drop_copies(self, graph: str | None) -> None:
+        """Remove what files still hold of a graph that is not parked; None: of all."""
+        del graph
 
 
 async def _keep_extending(lock: Lock) -> None:

@@ -1,8 +1,14 @@
 """Park: the keys of a citizen who is not used go to a file, and come back at the next request.
 
-The marker in the store decides, which has the checksum of the file: the transaction that sets it drops the graph,
-and only where nothing was written since it was read. A file that no marker names is of an attempt that was broken
-off, and counts for nothing. A graph that is there is the truth, whatever marker stands beside it.
+In the place of each key stands a mark then, a text with the checksum of the file. The transaction that sets the
+marks drops the graph and its vector sets, and does nothing if one of them was written to since it was read. The
+engine refuses every command that means a graph or a set where a text is, and a write that was under way when
+the graph went; both did nothing then. So no reader takes the citizen for an empty one, and no write, of whichever
+kind, is lost or makes a second graph: `Connection` has the citizen woken, and sends the command again.
+
+A mark names the one file that counts; one that no mark names is an old copy, or of an attempt that was broken off.
+A file stays when its citizen wakes, so that a server that loses its last moments does not lose all; the next park,
+and every erasure from the citizen, remove it.
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ import orjson
 
 from schemas.errors import Conflict, Fault, InvalidRequest, NotFound, StoreMisfit
 from schemas.temporal import Instant
-from substrate.connection.pool import Connection
+from substrate.connection.pool import Connection, NothingParked
 from substrate.cypher import schema as cypher
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
@@ -29,36 +35,35 @@ from substrate.graphs.names import CITIZEN_PREFIX, DELETIONS
 from substrate.likeness.elements import set_names
 
 ENDING: Final = ".parked"
+MARK: Final = "substrate:parked:"
+"""What a mark begins with; the checksum follows."""
 LATEST_WRITE: Final = Query(
     "latest_write", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.clock, m.created_at)"
 )
 TRIES: Final = 5
-MARKERS_AT_ONCE: Final = 1_000
+NAMES_AT_ONCE: Final = 1_000
 LOCK_WAIT_S: Final = 9.0
 _PART: Final = ".part"
-_REMEDY: Final = "Put the file back, from a backup of the folder; nothing was changed."
-
-
-def marker_of(graph: str) -> str:
-    """The key that says that a graph is parked, in its slot."""
-    return f"{{{graph}}}substrate:parked"
+_REMEDY: Final = (
+    "Put the file back, from a backup of the folder. `substrate unpark --give-up` forgets the citizen."
+)
 
 
 def parks_held(connection: Connection) -> AbstractAsyncContextManager[None]:
-    """Within the context nobody else parks, so that a backup has the file of each marker."""
+    """Within the context nobody else parks, so that a backup has the file of each mark."""
     return connection.lock(
         "substrate:parking", wait_s=LOCK_WAIT_S, refusal="a backup is made, or another is parked"
     )
 
 
-class Parking:
+class Parking(NothingParked):
     """Parks citizens in a folder and wakes them. Several processes may: a lock of the store is held meanwhile."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection = connection
         self.folder = folder
         self._waking: dict[str, asyncio.Task[bool]] = {}
-        connection.wake, connection.parked = self.wake, self.parked
+        connection.parked = self
 
     async def park(self, graph: str) -> bool:
         """Write the keys of a citizen to a file and drop them; False when that was done before. Raises NotFound,
@@ -71,73 +76,76 @@ class Parking:
 
     async def _try_park(self, graph: str) -> bool | None:
         """None when something was written meanwhile; then nothing was changed."""
-        marker = marker_of(graph)
         keys = [*set_names(graph), graph]
-        async with self.connection.watched([graph, *set_names(graph), marker]) as unchanged:
+        async with self.connection.watched([graph, *set_names(graph)]) as unchanged:
+            if await self._checksum(graph) is not None:
+                return False
             dumps = [(key, await self.connection.dump(key)) for key in keys]
             present = [(key, dump) for key, dump in dumps if dump is not None]
-            is_stored = present and present[-1][0] == graph
-            if not is_stored or not await Graph(self.connection, graph).read_existing(cypher.READ_STAMP):
-                if await self.connection.command("EXISTS", marker):
-                    return False
+            if not await Graph(self.connection, graph).read_existing(cypher.READ_STAMP):
                 raise NotFound(f"nothing was remembered for {graph.removeprefix(CITIZEN_PREFIX)} yet")
             content = _pack(graph, present)
             checksum = hashlib.sha256(content).hexdigest()
             await asyncio.to_thread(_write, self._path(graph, checksum), content)
             await self.connection.command("INCR", DELETIONS)
-            done = await unchanged(("SET", marker, checksum), ("DEL", *set_names(graph)), ("GRAPH.DELETE", graph))
-        kept = self._path(graph, checksum) if done else None
-        await asyncio.to_thread(self._remove_files, graph, kept)
+            marks = [("SET", key, f"{MARK}{checksum}") for key in keys]
+            done = await unchanged(("GRAPH.DELETE", graph), *marks)
+        await asyncio.to_thread(self._remove_files, graph, self._path(graph, checksum) if done else None)
         self.connection.missing(graph)
         self.connection.forget_kept(graph)
         return True if done else None
 
-    async def wake(self, graph: str) -> bool:
-        """Bring a parked citizen back; False when the citizen is not parked. All who ask at once wait for one.
-        Raises StoreMisfit when its file is not the one that was written; then nothing is changed."""
+    async def wake(self, key: str) -> bool:
+        """As `NothingParked.wake`. Raises as `unpark` does."""
+        graph = key[1 : key.find("}")] if key.startswith("{") else key
         if not graph.startswith(CITIZEN_PREFIX):
             return False
+        await self.unpark(graph)
+        return str(await self.connection.command("TYPE", key)) != "string"
+
+    async def unpark(self, graph: str, *, is_lost: bool = False) -> bool:
+        """Bring a citizen back; False when it is not parked. All who ask at once wait for one. Raises StoreMisfit
+        when its file is not the one that was written; then nothing is changed. `is_lost`: that is known, and the
+        citizen is forgotten."""
         if (waking := self._waking.get(graph)) is None:
-            waking = self._waking[graph] = asyncio.create_task(self._wake(graph))
+            waking = self._waking[graph] = asyncio.create_task(self._unpark(graph, is_lost=is_lost))
             waking.add_done_callback(lambda _: self._waking.pop(graph, None))
         return await asyncio.shield(waking)
 
-    async def _wake(self, graph: str) -> bool:
-        marker = marker_of(graph)
-        if await self.connection.command("GET", marker) is None:
+    async def _unpark(self, graph: str, *, is_lost: bool) -> bool:
+        if await self._checksum(graph) is None:
             return False
         async with self._locked(graph):
             for _ in range(TRIES):
-                checksum = await self.connection.command("GET", marker)
-                if checksum is None or await self._is_awake(graph):
-                    break
-                keys = await asyncio.to_thread(self._read, graph, str(checksum))
-                await self._restore(graph, keys)
-            else:
-                raise Conflict(f"{graph} could not be woken", remedy="Try again in a moment.")
-            await self.connection.command("DEL", marker)
-            await asyncio.to_thread(self._remove_files, graph, None)
-            self.connection.missing(graph)
-        return True
+                async with self.connection.watched([graph]) as unchanged:
+                    if (checksum := await self._checksum(graph)) is None:
+                        return False
+                    keys = [] if is_lost else await asyncio.to_thread(self._read, graph, checksum)
+                    # If one fails, the others are done all the same: the graph, which decides, is the last.
+                    restored = [("RESTORE", key, 0, dump, "REPLACE") for key, dump in keys]
+                    dropped = ("DEL", *set_names(graph), *([graph] if is_lost else []))
+                    try:
+                        done = await unchanged(dropped, *restored)
+                    except Fault as error:
+                        raise StoreMisfit(
+                            f"the server does not take the file of parked {graph}: {error.detail}",
+                            remedy="Use the engine that parked it; nothing was changed.",
+                        ) from error
+                if done:
+                    self.connection.missing(graph)
+                    if is_lost:
+                        await asyncio.to_thread(self._remove_files, graph, None)
+                    return True
+        raise Conflict(f"{graph} could not be woken", remedy="Try again in a moment.")
 
-    async def _is_awake(self, graph: str) -> bool:
-        """By the key itself, since reading a graph that is missing would wake it."""
-        if not await self.connection.command("EXISTS", graph):
-            return False
-        return bool(await Graph(self.connection, graph).read(cypher.READ_STAMP))
-
-    async def _restore(self, graph: str, keys: Sequence[tuple[str, bytes]]) -> None:
-        """The marker stays: a command of a transaction that fails does not keep the others from being done."""
-        async with self.connection.watched([graph, marker_of(graph)]) as unchanged:
-            if await self._is_awake(graph):
-                return
-            try:
-                await unchanged(*(("RESTORE", key, 0, dump, "REPLACE") for key, dump in keys))
-            except Fault as error:
-                raise StoreMisfit(
-                    f"the server does not take the file of {graph}: {error.detail}",
-                    remedy="Use the engine that parked it; nothing was changed.",
-                ) from error
+    async def _checksum(self, graph: str) -> str | None:
+        """What the mark of a parked citizen says; None for any other."""
+        if await self.connection.command("TYPE", graph) != "string":
+            return None
+        with suppress(Fault):  # woken at this moment
+            mark = str(await self.connection.command("GET", graph))
+            return mark.removeprefix(MARK) if mark.startswith(MARK) else None
+        return None
 
     async def park_unused(self, graphs: Sequence[str], before: Instant) -> int:
         """Park those citizens of the graphs that were not written to since then; returns how many."""
@@ -151,19 +159,27 @@ class Parking:
                     count += await self.park(graph)
         return count
 
-    async def parked(self) -> list[str]:
-        """Sorted names of the graphs that are parked."""
+    async def names(self) -> list[str]:
+        """The sorted names of the parked graphs."""
         names = sorted(await asyncio.to_thread(self._names))
         parked: list[str] = []
-        for some in batched(names, MARKERS_AT_ONCE):
-            commands = [("EXISTS", marker_of(name)) for name in some]
-            found = await self.connection.read_together("EXISTS", commands)
+        for some in batched(names, NAMES_AT_ONCE):
+            found = await self.connection.read_together("TYPE", [("TYPE", name) for name in some])
             for name, reply in zip(some, found, strict=True):
                 if isinstance(reply, Exception):
                     raise reply
-                if reply:
+                if str(reply) == "string":
                     parked.append(name)
         return parked
+
+    async def drop_copies(self, graph: str | None) -> None:
+        """As `NothingParked.drop_copies`. Raises InvalidRequest when a file cannot be removed."""
+        for name in await asyncio.to_thread(self._names) if graph is None else {graph}:
+            if await asyncio.to_thread(self._files, name):
+                async with self._locked(name):
+                    checksum = await self._checksum(name)
+                    kept = None if checksum is None else self._path(name, checksum)
+                    await asyncio.to_thread(self._remove_files, name, kept)
 
     def _locked(self, graph: str) -> AbstractAsyncContextManager[None]:
         refusal = "the citizen is being parked or woken"
@@ -179,10 +195,16 @@ class Parking:
                 names.add(orjson.loads(file.readline())["graph"])
         return names
 
+    def _files(self, graph: str) -> list[Path]:
+        return list(self.folder.glob(f"{_file_name(graph)}.*"))
+
     def _remove_files(self, graph: str, kept: Path | None) -> None:
-        for path in list(self.folder.glob(f"{_file_name(graph)}.*")):
-            if path != kept:
-                path.unlink(missing_ok=True)
+        try:
+            for path in self._files(graph):
+                if path != kept:
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InvalidRequest(f"{self.folder} cannot be written: {error.strerror}") from error
 
     def _read(self, graph: str, checksum: str) -> list[tuple[str, bytes]]:
         path = self._path(graph, checksum)
@@ -228,5 +250,5 @@ def _write(path: Path, content: bytes) -> None:
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise InvalidRequest(
-            f"{path} cannot be written: {error.strerror}", remedy="Set SUBSTRATE_PARK_TO."
+            f"{path} cannot be written: {error.strerror}", remedy="Free space there, or set SUBSTRATE_PARK_TO."
         ) from error

@@ -140,7 +140,7 @@ async def existing_graphs(connection: Connection) -> list[str]:
 
 async def every_graph(connection: Connection) -> list[str]:
     """The same, with those that are parked."""
-    return sorted({*await existing_graphs(connection), *await connection.parked()})
+    return sorted({*await existing_graphs(connection), *await connection.parked.names()})
 
 
 _PREFIXES: Final = (CITIZEN_PREFIX, COLLECTIVE_PREFIX)
@@ -210,10 +210,7 @@ class Graphs:
         an older release. Raises StoreMisfit when the graph has other embeddings, or the schema of a newer
         release."""
         graph, place = Graph(self.connection, name), self.connection.vectors.of(name)
-        is_first = (name, place.generation) not in self._operational
-        told = await _look_at(graph, self.dimension, is_first=is_first)
-        if told.stamp is None and await self.connection.wake(name):
-            told = await _look_at(graph, self.dimension, is_first=True)
+        told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
         stamp = told.stamp
         if stamp is None:
             if not name.startswith(CITIZEN_PREFIX):  # nothing names a citizen who was erased or never was

@@ -30,7 +30,6 @@ from substrate.engine.append_log import delete_graph
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import DELETIONS
-from substrate.graphs.parking import marker_of
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import set_names
 from substrate.store.archive import count_stored, draft_names
@@ -519,9 +518,7 @@ async def delete_noted_graph(graph: Graph, notes: Iterable[ErasureNote]) -> None
             if not noted & {0, await read_made(graph)}:
                 return
             with suppress(GraphMissing):
-                if not await unchanged(
-                    ("DEL", *set_names(graph.name), marker_of(graph.name)), ("GRAPH.DELETE", graph.name)
-                ):
+                if not await unchanged(("DEL", *set_names(graph.name)), ("GRAPH.DELETE", graph.name)):
                     continue
             return
 

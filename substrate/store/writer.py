@@ -230,9 +230,6 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
             except Conflict:
                 # Another writer stored one of the ids after this one looked; a second attempt finds it.
                 reply = await once.send(command_ids, divisible=len(every) > 1)
-            if not reply and await graph.connection.wake(graph.name):
-                # The citizen was parked after this one looked: there was no stamp, so nothing was written.
-                reply = await once.send(command_ids, divisible=len(every) > 1)
             answered = [_outcome(row[:-_MOVED_COLUMNS]) for row in reply]
             by_id = {outcome.id: outcome for outcome in answered}
             # The engine may return them in another order, and links that it did not write not at all.

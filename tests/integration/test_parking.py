@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import errno
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,14 +19,16 @@ from orchestration.insertion import apply
 from orchestration.transfer.backup import back_up
 from orchestration.transfer.exporter import export
 from orchestration.writing.erasure import erase
-from schemas.commands import EraseCitizen
-from schemas.errors import Conflict, InvalidRequest, NotFound, StoreMisfit
+from schemas.commands import EraseCitizen, EraseMemory
+from schemas.errors import InvalidRequest, NotFound, StoreMisfit
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection.pool import Connection
+from substrate.cypher.query import Query
+from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.graphs import parking as parking_module
 from substrate.graphs.names import origin_of
-from substrate.graphs.parking import Parking, marker_of
+from substrate.graphs.parking import Parking
 from substrate.inference.embeddings import Embedder
+from substrate.likeness.elements import set_names
 from tests.integration.store import remember
 
 ASKERS = 20
@@ -51,7 +55,7 @@ async def park(deps: Deps, citizen: str) -> bool:
 
 
 async def is_there(deps: Deps, citizen: str) -> bool:
-    return bool(await deps.connection.command("EXISTS", f"citizen_{citizen}"))
+    return str(await deps.connection.command("TYPE", f"citizen_{citizen}")) == "graphdata"
 
 
 def files(deps: Deps) -> list[Path]:
@@ -76,7 +80,7 @@ async def test_a_sleeper_is_listed_and_awake_at_the_next_request(deps: Deps, fre
     assert len(set(stamps)) == 1
     assert stamps[0] is not None
     assert await stored(deps, fresh_citizen) == {"m1", "m2"}
-    assert not files(deps)
+    assert await parking_of(deps).names() == []
 
 
 async def test_a_write_wakes(deps: Deps, fresh_citizen: str) -> None:
@@ -91,33 +95,65 @@ async def test_nobody_is_parked_of_whom_nothing_is_stored(deps: Deps, fresh_citi
         await park(deps, fresh_citizen)
 
 
-async def test_nothing_written_while_a_citizen_is_parked_is_lost(deps: Deps, fresh_citizen: str) -> None:
-    await write(deps, fresh_citizen, "m0")
-    told: set[str] = {"m0"}
-    ended = asyncio.Event()
+class Died(BaseException):
+    """The process is killed."""
 
-    async def write_all(first: int) -> None:
-        for number in range(first, first + 25):
-            receipts = await apply([remember(fresh_citizen, f"m{number}")], deps, await deps.connection.now())
-            assert receipts
-            told.add(f"m{number}")
-            await asyncio.sleep(0.02 * (number % 5))
 
-    async def park_often() -> int:
-        parked = 0
-        while not ended.is_set():
-            try:
-                parked += await park(deps, fresh_citizen)
-            except Conflict:
-                continue
-            await asyncio.sleep(0)
-        return parked
+@pytest.fixture(params=["before", "after"])
+def dies(deps: Deps, request: pytest.FixtureRequest) -> Callable[[int, Awaitable[object]], Awaitable[bool]]:
+    """Does work until its so many-th command, before or after it is carried out; False when it has not so many."""
 
-    parks = asyncio.create_task(park_often())
-    await asyncio.gather(*(write_all(1 + 25 * writer) for writer in range(2)))
-    ended.set()
-    assert await parks
-    assert await stored(deps, fresh_citizen) == told
+    async def die(step: int, work: Awaitable[object]) -> bool:
+        left = step
+
+        @contextmanager
+        def around(_name: str) -> Iterator[None]:
+            nonlocal left
+            left -= 1
+            if left == 0 and request.param == "before":
+                raise Died
+            yield
+            if left == 0 and request.param == "after":
+                raise Died
+
+        with pytest.MonkeyPatch.context() as patch, suppress(Died):
+            patch.setattr(deps.connection, "around", around)
+            await work
+        return left <= 0
+
+    return die
+
+
+async def test_who_dies_at_any_step_of_a_park_loses_nothing(
+    deps: Deps, fresh_citizen: str, dies: Callable[[int, Awaitable[object]], Awaitable[bool]]
+) -> None:
+    names = ["m0"]
+    await write(deps, fresh_citizen, *names)
+    while await dies(len(names), park(deps, fresh_citizen)):
+        assert fresh_citizen in await deps.graphs.citizens()
+        names.append(f"m{len(names)}")
+        await write(deps, fresh_citizen, names[-1])
+        assert await stored(deps, fresh_citizen) == set(names)
+    assert len(names) > 4
+    assert not await is_there(deps, fresh_citizen)
+    assert await stored(deps, fresh_citizen) == set(names)
+
+
+async def test_who_dies_at_any_step_of_a_waking_loses_nothing(
+    deps: Deps, fresh_citizen: str, dies: Callable[[int, Awaitable[object]], Awaitable[bool]]
+) -> None:
+    names = ["m0"]
+    await write(deps, fresh_citizen, *names)
+    await park(deps, fresh_citizen)
+    while await dies(len(names), parking_of(deps).unpark(f"citizen_{fresh_citizen}")):
+        assert fresh_citizen in await deps.graphs.citizens()
+        names.append(f"m{len(names)}")
+        await write(deps, fresh_citizen, names[-1])
+        assert await stored(deps, fresh_citizen) == set(names)
+        await park(deps, fresh_citizen)
+    assert len(names) > 4
+    assert await is_there(deps, fresh_citizen)
+    assert await stored(deps, fresh_citizen) == set(names)
 
 
 async def test_an_attempt_that_was_broken_off_counts_for_nothing(
@@ -135,33 +171,11 @@ async def test_an_attempt_that_was_broken_off_counts_for_nothing(
         await park(deps, fresh_citizen)
     assert await is_there(deps, fresh_citizen)
     assert len(files(deps)) == 1
-    assert await parking_of(deps).parked() == []
+    assert await parking_of(deps).names() == []
     monkeypatch.undo()
     await write(deps, fresh_citizen, "m2")
     assert await park(deps, fresh_citizen)
     assert len(files(deps)) == 1
-    assert await stored(deps, fresh_citizen) == {"m1", "m2"}
-
-
-async def test_a_waking_that_was_broken_off_is_finished(
-    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await write(deps, fresh_citizen, "m1")
-    await park(deps, fresh_citizen)
-    command = Connection.command
-
-    async def die_at_the_marker(self: Connection, *words: Any) -> Any:
-        if words == ("DEL", marker_of(f"citizen_{fresh_citizen}")):
-            raise SystemError
-        return await command(self, *words)
-
-    monkeypatch.setattr(Connection, "command", die_at_the_marker)
-    with pytest.raises(SystemError):
-        await deps.graphs.open(f"citizen_{fresh_citizen}")
-    monkeypatch.undo()
-    await write(deps, fresh_citizen, "m2")
-    assert await stored(deps, fresh_citizen) == {"m1", "m2"}
-    assert await park(deps, fresh_citizen)
     assert await stored(deps, fresh_citizen) == {"m1", "m2"}
 
 
@@ -200,7 +214,53 @@ async def test_erasing_reaches_sleepers(deps: Deps, fresh_citizen: str) -> None:
     assert report.removed.memories == 1
     assert not files(deps)
     assert fresh_citizen not in await deps.graphs.citizens()
-    assert not await deps.connection.command("EXISTS", marker_of(f"citizen_{fresh_citizen}"))
+    assert not await deps.connection.command("EXISTS", *set_names(f"citizen_{fresh_citizen}"))
+
+
+async def test_erasing_a_memory_reaches_the_old_file(deps: Deps, fresh_citizen: str) -> None:
+    await write(deps, fresh_citizen, "m1", "m2")
+    await park(deps, fresh_citizen)
+    command = EraseMemory(citizen_id=fresh_citizen, id="m1")
+    await erase(command, deps, await deps.connection.now(), deps.directory)
+    assert not files(deps)
+    assert await stored(deps, fresh_citizen) == {"m2"}
+
+
+async def test_a_lost_file_can_be_given_up(deps: Deps, fresh_citizen: str) -> None:
+    await write(deps, fresh_citizen, "m1")
+    await park(deps, fresh_citizen)
+    [path] = files(deps)
+    path.write_bytes(b"")
+    assert await parking_of(deps).unpark(f"citizen_{fresh_citizen}", is_lost=True)
+    assert not files(deps)
+    await write(deps, fresh_citizen, "m2")
+    assert await stored(deps, fresh_citizen) == {"m2"}
+
+
+async def test_a_full_disk_parks_nobody(deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    await write(deps, fresh_citizen, "m1")
+
+    def full(_file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InvalidRequest, match="No space left"):
+        await park(deps, fresh_citizen)
+    monkeypatch.undo()
+    assert not files(deps)
+    assert await is_there(deps, fresh_citizen)
+    assert await stored(deps, fresh_citizen) == {"m1"}
+
+
+async def test_a_graph_of_an_older_schema_is_migrated_when_it_wakes(deps: Deps, fresh_citizen: str) -> None:
+    await write(deps, fresh_citizen, "m1")
+    older = Query("older", "MATCH (m:SubstrateMeta) SET m.schema_version = $version")
+    await deps.graph(f"citizen_{fresh_citizen}").write(older, version=SCHEMA_VERSION - 1)
+    await park(deps, fresh_citizen)
+    stamp = await deps.graphs.open(f"citizen_{fresh_citizen}")
+    assert stamp is not None
+    assert stamp.schema_version == SCHEMA_VERSION
+    assert await stored(deps, fresh_citizen) == {"m1"}
 
 
 async def test_upkeep_parks_whom_nobody_used(deps: Deps, fresh_citizen: str) -> None:
@@ -226,7 +286,9 @@ async def test_a_backup_and_a_restart_keep_sleepers(local_model: Embedder, tmp_p
         assert deps.directory is not None
         await back_up(deps.connection, deps.directory, tmp_path / "copy", now, parked=former.store.park_folder())
         assert len(files(deps)) == 1
-        assert await stored(deps, "ada") == {"m1", "m2"}
+    async with open_runtime(former) as runtime:
+        assert await runtime.deps.graphs.citizens() == ["ada", "eve"]
+        assert await stored(runtime.deps, "ada") == {"m1", "m2"}
     async with open_runtime(former) as runtime:
         assert await stored(runtime.deps, "ada") == {"m1", "m2"}
     settings = Settings(store=StoreSettings(data=tmp_path / "restored", names="off"), embedding=embedding)
