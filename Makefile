@@ -37,8 +37,9 @@ lint: $(STAMP) ## check format, lint and shape
 	$(BIN)/ruff check .
 	$(BIN)/python -m scripts.shape_lint
 
-types: $(STAMP) ## mypy, strict
+types: $(STAMP) ## mypy, strict; the client by itself, as Python 3.10 reads it
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file clients/python/pyproject.toml
 
 contracts: $(STAMP) ## import-linter: layers, cycles, pure modules
 	$(BIN)/lint-imports
@@ -60,7 +61,7 @@ latency: $(STAMP) ## measure the time of retrieval against the queries alone (AR
 
 lock: ## resolve requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
 	uv=$$(scripts/bootstrap.sh uv) && "$$uv" pip compile --quiet --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --python-version 3.12 --group dev pyproject.toml \
+		--no-emit-index-url --no-emit-find-links --no-emit-package substrate-client --python-version 3.12 --group dev pyproject.toml \
 		-o requirements.lock $(ARGS)
 
 clean: ## remove everything that setup, the tools and the tests made (your memories stay)
@@ -71,6 +72,6 @@ clean: ## remove everything that setup, the tools and the tests made (your memor
 ifneq ($(shell test -x $(BIN)/python && test "$$(cat $(STAMP) 2>/dev/null)" = "$$(pwd -P)" && echo whole),whole)
 $(STAMP): FORCE
 endif
-$(STAMP): requirements.lock pyproject.toml .python-version scripts/bootstrap.sh
+$(STAMP): requirements.lock pyproject.toml clients/python/pyproject.toml .python-version scripts/bootstrap.sh
 	@scripts/bootstrap.sh
 FORCE:

@@ -6,10 +6,11 @@ A Redis Cluster of three primaries with a replica each, and a primary with two r
 the bundled binaries on loopback; a service over REST with eight writers (single commands, lists, atomic batches,
 supersedes, links) and eight askers. Kinds of harm: `primary killed`, `primary stopped` (SIGSTOP, for 20 seconds),
 `replica killed`, `slot moved` (to another primary, under load; in a cluster only), `failover` (asked of the
-Sentinels, or of the replica). At the end of each round every request without an answer is cleared up by its
-receipt or by sending it again. Prints how much was acknowledged, lost, duplicated or half applied, how many
-requests had no answer, and the longest time without an acknowledged write and without an answered question. The
-exit code is 1 when anything was wrong. `--json` prints one line.
+Sentinels, or of the replica), `network cut` (the primary, and one Sentinel, from all others; then whole again),
+`servers parted` (the same, and the service reaches both sides). At the end of each round every request without an
+answer is cleared up by its receipt or by sending it again. Prints how much was acknowledged, lost, duplicated or
+half applied, how many requests had no answer, and the longest time without an acknowledged write and without an
+answered question. The exit code is 1 when anything was wrong. `--json` prints one line.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import httpx
 import orjson
+from redis.asyncio import Redis
 from redis.crc import key_slot
 
 from benchmarks.judging import Flaws, judge
@@ -45,7 +48,10 @@ TIMEOUT_MS: Final = 2_500
 """After so long a server that does not answer is taken for dead."""
 CALM_S: Final = 1.5
 STOPPED_S: Final = 20.0
+CUT_S: Final = 5.0
+"""After a failover the network stays cut for so long."""
 MOST_S: Final = 60.0
+KINDS: Final[Mapping[str, Any]] = {"cluster": cluster, "sentinels": sentinels}
 type Figures = dict[str, Any]
 
 
@@ -115,13 +121,35 @@ async def _move_slot(machines: Machines, graph: str) -> Server:
     return source
 
 
+async def cut_network(machines: Machines, graph: str, *, services_reach_all: bool = False) -> Server:
+    """Part the primary of a graph from the others until another one has taken over, and some seconds more."""
+    primary = await machines.cut_off(graph, services_reach_all=services_reach_all)
+    await machines.until_moved(graph, primary)
+    await asyncio.sleep(CUT_S)
+    return primary
+
+
+async def mend_network(machines: Machines, server: Server) -> None:
+    """Make the network whole, and wait until the former primary follows the new one."""
+    machines.network.mend()
+
+    async def follows(client: Redis) -> bool:
+        told = await client.execute_command("ROLE")
+        return bool(told[0] == "slave" and told[3] == "connected")
+
+    await server.wait(follows)
+
+
 HARMS: Final[Mapping[str, Harm]] = {
     "primary killed": Harm(_kill_primary, _start),
     "primary stopped": Harm(_stop_primary, _go_on),
     "replica killed": Harm(_kill_replica, _start),
     "failover": Harm(fail_over, _nothing),
     "slot moved": Harm(_move_slot, _nothing),
+    "network cut": Harm(cut_network, mend_network),
+    "servers parted": Harm(partial(cut_network, services_reach_all=True), mend_network),
 }
+OF_THE_NETWORK: Final = ("network cut", "servers parted")
 
 
 class Gaps:
@@ -202,20 +230,30 @@ async def one_round(
     return account, flaws, {"unanswered": unsure, **times, "told": account.told + told}
 
 
-async def run(kinds: Mapping[str, Any], harms: list[str], rounds: int) -> dict[str, Figures]:
+async def run(kinds: Mapping[str, Any], harms: Sequence[str], rounds: int) -> dict[str, Figures]:
     """Run the rounds of each harm on each kind of machines."""
     figures: dict[str, Figures] = {}
     for kind, opened in kinds.items():
-        async with opened(timeout_ms=TIMEOUT_MS) as machines:
-            with tempfile.TemporaryDirectory() as directory:
-                served = Served(Path(directory), machines.url)
-                await served.start()
-                for harm in harms:
-                    if harm == "slot moved" and machines.sentinels:
-                        continue
-                    row = figures[f"{kind}, {harm}"] = await _rounds(machines, served, harm, rounds)
-                    print(f"{kind}, {harm}: {row}", file=sys.stderr)
-                await served.stop()
+        for doors in (False, True):
+            those = [harm for harm in harms if (harm in OF_THE_NETWORK) == doors]
+            if not those:
+                continue
+            async with opened(timeout_ms=TIMEOUT_MS, doors=doors) as machines:
+                figures |= await _on_machines(kind, machines, those, rounds)
+    return figures
+
+
+async def _on_machines(kind: str, machines: Machines, harms: Sequence[str], rounds: int) -> dict[str, Figures]:
+    figures: dict[str, Figures] = {}
+    with tempfile.TemporaryDirectory() as directory:
+        served = Served(Path(directory), machines.url)
+        await served.start()
+        for harm in harms:
+            if harm == "slot moved" and machines.sentinels:
+                continue
+            row = figures[f"{kind}, {harm}"] = await _rounds(machines, served, harm, rounds)
+            print(f"{kind}, {harm}: {row}", file=sys.stderr)
+        await served.stop()
     return figures
 
 
@@ -242,10 +280,11 @@ def main() -> int:
     """Print the figures; returns 0 when nothing was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--harms", nargs="+", choices=HARMS, default=list(HARMS))
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    figures = asyncio.run(run({"cluster": cluster, "sentinels": sentinels}, asked.harms, asked.rounds))
+    figures = asyncio.run(run({kind: KINDS[kind] for kind in asked.kinds}, asked.harms, asked.rounds))
     if asked.json:
         print(orjson.dumps(figures).decode())
     else:

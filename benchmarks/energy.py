@@ -30,7 +30,7 @@ from typing import Any, Final
 import orjson
 
 from api.cli.demo import CITIZEN, read_story
-from api.client.async_client import AsyncSubstrate
+from api.client import AsyncSubstrate
 from api.runtime.runtime import open_runtime
 from benchmarks import chat, life
 from benchmarks.waking import wire

@@ -39,7 +39,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from api.client.async_client import AsyncSubstrate
+from api.client import AsyncSubstrate
 from benchmarks.datasets import load_locomo
 from benchmarks.energy import store
 from orchestration.appraisal.feelings import read_reply

@@ -21,19 +21,27 @@ from typing import Any, Final
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
 
+from benchmarks.network import OUTSIDE, Network
 from substrate.engine.process import MODULE_ARGUMENTS, bundled_binaries
 
 SLOTS: Final = 16_384
+BUS: Final = 10_000
+"""The bus of a node of a cluster listens at a port so much higher."""
 PORTS_AT_ONCE: Final = 20
 """At most so many servers belong together."""
 NODE_TIMEOUT_MS: Final = 5_000
 """Far above the longest query of the engine (1.5 s): a busy machine is no failover."""
 START_S: Final = 30.0
-_CONFIGURATION: Final = """\
+_PLACE: Final = """\
 bind 127.0.0.1
+bind-source-addr {address}
 port {port}
 dir {directory}
 logfile {directory}/server.log
+"""
+_CONFIGURATION: Final = """\
+replica-announce-ip 127.0.0.1
+replica-announce-port {told}
 daemonize no
 save ""
 appendonly yes
@@ -43,16 +51,17 @@ enable-debug-command no
 """
 _CLUSTER: Final = """\
 cluster-enabled yes
+cluster-announce-ip 127.0.0.1
+cluster-announce-port {told}
+cluster-announce-bus-port {bus}
 cluster-config-file nodes.conf
 cluster-node-timeout {timeout}
 cluster-require-full-coverage no
 cluster-replica-validity-factor 0
 """
 _SENTINEL: Final = """\
-bind 127.0.0.1
-port {port}
-dir {directory}
-logfile {directory}/server.log
+sentinel announce-ip 127.0.0.1
+sentinel announce-port {told}
 sentinel monitor {master} 127.0.0.1 {primary} 2
 sentinel down-after-milliseconds {master} {timeout}
 sentinel failover-timeout {master} 6000
@@ -71,7 +80,7 @@ def reserved_ports(many: int) -> Iterator[list[int]]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
-            ports = [port for port in range(first, first + many) if _is_free(port) and _is_free(port + 10_000)]
+            ports = [port for port in range(first, first + many) if _is_free(port) and _is_free(port + BUS)]
             if len(ports) == many:
                 yield ports
                 return
@@ -90,11 +99,14 @@ def _is_free(port: int) -> bool:
 
 @dataclass(eq=False)
 class Server:
-    """One process of the bundled redis-server; `module`: with FalkorDB, which a Sentinel does not have."""
+    """One process of the bundled redis-server; `module`: with FalkorDB, which a Sentinel does not have. `told`:
+    the port by which the others reach it, that of its door if it has one. `address`: from which it speaks."""
 
     port: int
+    told: int
+    address: str
     directory: Path
-    configuration: str
+    configuration: str = ""
     module: bool = True
     sentinel: bool = False
     process: subprocess.Popen[bytes] | None = None
@@ -106,7 +118,8 @@ class Server:
         binary, module = bundled_binaries()
         if not path.exists():
             loaded = f"loadmodule {module} {MODULE_ARGUMENTS}\n" if self.module else ""
-            path.write_text(self.configuration + loaded, "utf-8")
+            place = _PLACE.format(address=self.address, port=self.port, directory=self.directory)
+            path.write_text(place + self.configuration + loaded, "utf-8")
         words = [str(binary), str(path), *(["--sentinel"] if self.sentinel else [])]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -149,8 +162,16 @@ class Machines:
     """Servers that belong together, and the address by which a service speaks to them."""
 
     url: str
-    servers: list[Server]
+    network: Network
+    servers: list[Server] = field(default_factory=list)
     sentinels: list[Server] = field(default_factory=list)
+
+    async def cut_off(self, key: str, *, services_reach_all: bool) -> Server:
+        """Part the primary that holds a key, and one Sentinel, from all others; returns it."""
+        primary = await self.owner(key)
+        parted = [primary.address, *(sentinel.address for sentinel in self.sentinels[-1:])]
+        self.network.cut(parted, services_reach_all=services_reach_all)
+        return primary
 
     async def role(self, server: Server) -> str:
         """`master` or `slave`; empty where the server does not answer."""
@@ -171,7 +192,7 @@ class Machines:
             found = await self._of_sentinels()
         else:
             found = await self._of_slots(key)
-        return next(each for each in self.servers if each.port == found)
+        return next(each for each in self.servers if each.told == found)
 
     async def until_moved(self, key: str, former: Server) -> None:
         """Return when the others say that another server holds a key."""
@@ -191,6 +212,8 @@ class Machines:
 
     async def _of_slots(self, key: str) -> int:
         for server in self.servers:
+            if self.network.is_apart(server.address):
+                continue
             with suppress(redis_errors.RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(2), server.client() as client:
                     slot = int(await client.execute_command("CLUSTER", "KEYSLOT", key))
@@ -206,7 +229,7 @@ class Machines:
             with suppress(redis_errors.RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(2):
                     told = await server.ask("ROLE")
-                if told[0] == "slave" and int(told[2]) == primary.port:
+                if told[0] == "slave" and int(told[2]) == primary.told:
                     found.append(server)
         return found
 
@@ -219,27 +242,38 @@ class Machines:
                 server.process.wait()
 
 
-@contextmanager
-def _machines(many: int) -> Iterator[tuple[Machines, list[int], Path]]:
-    """No servers yet, ports for so many, and a directory for their data; all is gone afterwards."""
-    with reserved_ports(many) as ports, tempfile.TemporaryDirectory(prefix="substrate-machines-") as directory:
-        machines = Machines("", [])
+@asynccontextmanager
+async def _machines(many: int, *, doors: bool) -> AsyncIterator[tuple[Machines, list[Server]]]:
+    """So many servers that are neither configured nor started, and machines that have none of them yet; all is
+    gone afterwards. `doors`: they speak through a network that can be cut."""
+    with (
+        reserved_ports(2 * many if doors else many) as ports,
+        tempfile.TemporaryDirectory(prefix="substrate-machines-") as directory,
+    ):
+        machines, servers = Machines("", Network()), []
+        for place, port in enumerate(ports[:many]):
+            told, address = (ports[many + place], f"127.0.0.{place + 2}") if doors else (port, OUTSIDE)
+            servers.append(Server(port, told, address, Path(directory, str(port))))
+            if doors:
+                await machines.network.open(told, port, address)
+                await machines.network.open(told + BUS, port + BUS, address)
         try:
-            yield machines, ports, Path(directory)
+            yield machines, servers
         finally:
             machines.stop()
+            await machines.network.close()
 
 
 @asynccontextmanager
 async def cluster(
-    primaries: int = 3, replicas: int = 1, timeout_ms: int = NODE_TIMEOUT_MS
+    primaries: int = 3, replicas: int = 1, timeout_ms: int = NODE_TIMEOUT_MS, *, doors: bool = False
 ) -> AsyncIterator[Machines]:
-    """A Redis Cluster in a directory of its own; it is gone afterwards."""
-    text = _CONFIGURATION + _CLUSTER
-    with _machines(primaries * (1 + replicas)) as (machines, ports, directory):
-        for port in ports:
-            home = directory / str(port)
-            machines.servers.append(Server(port, home, text.format(port=port, directory=home, timeout=timeout_ms)))
+    """A Redis Cluster in a directory of its own; it is gone afterwards. `doors`: its network can be cut."""
+    async with _machines(primaries * (1 + replicas), doors=doors) as (machines, servers):
+        machines.servers = servers
+        for server in servers:
+            values = {"told": server.told, "bus": server.told + BUS, "timeout": timeout_ms}
+            server.configuration = (_CONFIGURATION + _CLUSTER).format(**values)
         machines.url = "redis+cluster://" + _addresses(machines.servers[:3])
         await _start_all(machines.servers)
         await _join(machines.servers, primaries)
@@ -261,7 +295,7 @@ async def _join(servers: Sequence[Server], primaries: int) -> None:
         begin, end = number * SLOTS // primaries, (number + 1) * SLOTS // primaries - 1
         await server.ask("CLUSTER", "ADDSLOTSRANGE", begin, end)
     for server in servers[1:]:
-        await server.ask("CLUSTER", "MEET", "127.0.0.1", first.port)
+        await server.ask("CLUSTER", "MEET", "127.0.0.1", first.told, first.told + BUS)
 
     async def knows_all(client: redis.Redis) -> bool:
         nodes = (
@@ -289,18 +323,21 @@ async def _join(servers: Sequence[Server], primaries: int) -> None:
 
 
 @asynccontextmanager
-async def sentinels(replicas: int = 2, timeout_ms: int = NODE_TIMEOUT_MS) -> AsyncIterator[Machines]:
-    """A primary with replicas and three Sentinels, in a directory of their own; it is gone afterwards."""
-    with _machines(1 + replicas + 3) as (machines, ports, directory):
-        servers, watching = machines.servers, machines.sentinels
-        values = {"primary": ports[0], "master": MASTER, "timeout": timeout_ms}
-        for port in ports[: 1 + replicas]:
-            text = _CONFIGURATION.format(port=port, directory=directory / str(port))
-            follow = f"replicaof 127.0.0.1 {ports[0]}\n" if servers else ""
-            servers.append(Server(port, directory / str(port), text + follow))
-        for port in ports[1 + replicas :]:
-            text = _SENTINEL.format(port=port, directory=directory / str(port), **values)
-            watching.append(Server(port, directory / str(port), text, module=False, sentinel=True))
+async def sentinels(
+    replicas: int = 2, timeout_ms: int = NODE_TIMEOUT_MS, *, doors: bool = False
+) -> AsyncIterator[Machines]:
+    """A primary with replicas and three Sentinels, in a directory of their own; it is gone afterwards. `doors`:
+    their network can be cut."""
+    async with _machines(1 + replicas + 3, doors=doors) as (machines, made):
+        servers, watching = made[: 1 + replicas], made[1 + replicas :]
+        machines.servers, machines.sentinels = servers, watching
+        values = {"primary": servers[0].told, "master": MASTER, "timeout": timeout_ms}
+        for server in servers:
+            follow = f"replicaof 127.0.0.1 {servers[0].told}\n" if server is not servers[0] else ""
+            server.configuration = _CONFIGURATION.format(told=server.told) + follow
+        for server in watching:
+            server.configuration = _SENTINEL.format(told=server.told, **values)
+            server.module, server.sentinel = False, True
         machines.url = f"redis+sentinel://{_addresses(watching)}/{MASTER}"
         await _start_all(servers)
 
@@ -319,4 +356,4 @@ async def sentinels(replicas: int = 2, timeout_ms: int = NODE_TIMEOUT_MS) -> Asy
 
 
 def _addresses(servers: Sequence[Server]) -> str:
-    return ",".join(f"127.0.0.1:{server.port}" for server in servers)
+    return ",".join(f"127.0.0.1:{server.told}" for server in servers)

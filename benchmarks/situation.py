@@ -35,7 +35,7 @@ from typing import Any, Final, NamedTuple
 import httpx
 import orjson
 
-from api.client.async_client import AsyncSubstrate
+from api.client import AsyncSubstrate
 from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.chat import load_chats
 from benchmarks.datasets import Conversation, load_locomo, load_sets

@@ -34,7 +34,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from api.client.async_client import AsyncSubstrate
+from api.client import AsyncSubstrate
 from benchmarks import chat
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine
 from benchmarks.datasets import Conversation, Question, Turn

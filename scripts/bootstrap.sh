@@ -110,12 +110,13 @@ install_locked() {
 }
 
 install_project() {
-    "$UV" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable . ||
+    "$UV" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation \
+        --editable clients/python --editable . ||
         die "the project itself could not be installed; uv says why above."
 }
 
 # Where a shell sets PYTHONDONTWRITEBYTECODE, each call would compile the product anew: a fifth of its start.
-compile_project() { .venv/bin/python -m compileall -q -j 0 schemas substrate orchestration api; }
+compile_project() { .venv/bin/python -m compileall -q -j 0 schemas substrate orchestration api clients/python; }
 
 main() {
     # The engine's own make must not inherit the options and variables of ours.

@@ -18,6 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # The build runs without the project installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients/python"))
 
 from schemas.errors import Fault
 from substrate.inference.minilm.model_file import (

@@ -1,4 +1,4 @@
-"""Write the methods of the Python clients from the operations, and the fields that they take by name.
+"""Write from the operations the methods of the Python clients, the fields that they take, and their values.
 
 .venv/bin/python -m scripts.client
 """
@@ -9,10 +9,11 @@ import inspect
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, TypeAliasType, Union, get_args, get_origin
@@ -24,14 +25,22 @@ from api.routes.operations import OPERATIONS
 from schemas.base import Request
 from schemas.field_names import FieldNames
 from schemas.intention import AsOf
-from schemas.memory import Level
+from schemas.memory import Level, ValidationResult
 from schemas.operation import Operation
+from schemas.responses import EpisodeReport, HeardReport, IngestReport, ReceiptList
+from scripts import client_models as models
 
-WRITTEN: Final = Path(__file__).parents[1] / "api/client/_calls.py"
+ROOT: Final = Path(__file__).parents[1]
+CALLS: Final = ROOT / "clients/python/substrate_client/_calls.py"
+VALUES: Final = CALLS.with_name("models.py")
+OWN_VALUES: Final = ROOT / "api/client/models.py"
+BY_HAND: Final = (EpisodeReport, HeardReport, IngestReport, Level, ReceiptList, ValidationResult)
+"""What the methods need that are written by hand."""
 MIXED_IN: Final[tuple[type[Request], ...]] = (AsOf,)
 """What many requests have without being one."""
 HEAD: Final = '''\
 """The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
+# mypy: disable-error-code="no-any-return"
 # ruff: noqa: E501, I001
 # fmt: off
 
@@ -39,15 +48,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from api.client.transport import Sender, SyncSender, block_on
-from api.client.transport import collect_command, collect_fields, pop_level, with_form
-'''
-CHECKED: Final = '''
-type Time = datetime | str
+from typing_extensions import Unpack
+
+from substrate_client.transport import Sender, SyncSender, block_on
+from substrate_client.transport import collect_command, collect_fields, pop_level, with_form
+
+Time: TypeAlias = "datetime | str"
 """A moment: a `datetime`, or a text such as `2025-07-20T14:30:00Z`."""
-type Json = Mapping[str, Any]
+Json: TypeAlias = Mapping[str, Any]
+
+if TYPE_CHECKING:
+'''
+OWN_HEAD: Final = '''\
+"""The values that the clients inside the service take and give. Written by `scripts/client.py`."""
+# ruff: noqa: E501, I001
+# fmt: off
+
 '''
 
 
@@ -69,10 +87,24 @@ class Imports:
         self.choices[f"Any{kind.__name__}"] = f"{self.need(kind)} | Literal[{values}]"
         return f"Any{kind.__name__}"
 
+    def all_names(self) -> list[str]:
+        """The names without their modules. Raises ValueError for one that two modules have."""
+        counts = Counter(chain.from_iterable(self.names.values()))
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"several values are called {', '.join(twice)}")
+        return sorted(counts)
+
+    def values(self) -> list[Any]:
+        """The values themselves."""
+        return [getattr(sys.modules[module], name) for module, names in self.names.items() for name in names]
+
     def text(self) -> str:
-        """The statements of import."""
+        """The statements of import; what imports them has the names too."""
         modules = sorted(self.names.items())
-        return "\n".join(f"from {module} import {', '.join(sorted(names))}" for module, names in modules)
+        return "\n".join(
+            f"from {module} import {', '.join(f'{name} as {name}' for name in sorted(names))}"
+            for module, names in modules
+        )
 
 
 def type_text(kind: Any, imports: Imports) -> str:
@@ -256,7 +288,7 @@ class Method:
     def text(self) -> str:
         """The method of the async client."""
         operation, called, imports = self.operation, self.operation.call, self.fields.imports
-        gives, returned, body, lines = imports.need(self.gives), self.gives.__name__, self.body, []
+        gives, returned, body, lines = f'"{imports.need(self.gives)}"', self.gives.__name__, self.body, []
         values = list(map(self._in_path, self.path))
         if body and (values != self.path or isinstance(called.once, str)) and "level" not in values:
             lines, body = [f"body = {body}"], "body"
@@ -271,12 +303,11 @@ class Method:
         if called.once:
             once = f'not body.get("{called.once}")' if isinstance(called.once, str) else "False"
             sent.append(f"repeatable={once}")
-        answer = f"await self._call({', '.join(sent)})"
         if called.reads is not None:
-            answer = f"{imports.need(called.reads)}({answer})"
+            sent.append(f'reads="{imports.need(called.reads)}"')
             kind = inspect.signature(called.reads, eval_str=True).return_annotation
             returned = imports.need(kind)
-        lines.append(f"return {answer}")
+        lines.append(f"return await self._call({', '.join(sent)})")
         head = f"async def {method_name(operation)}({', '.join(('self', *self.parameters))}) -> {returned}:"
         says = called.says or operation.description.partition("\n\n")[0]
         says = re.sub(r"\n(?=.)", "\n        ", says) + ("\n        " if "\n" in says else "")
@@ -299,9 +330,11 @@ def method_name(operation: Operation) -> str:
     return operation.call.name or operation.name
 
 
-def module(operations: Iterable[Operation]) -> str:
-    """The text of the module with the calls of these operations, formatted."""
+def texts(operations: Iterable[Operation]) -> dict[Path, str]:
+    """The text of each module that is written from these operations, formatted."""
     imports = Imports()
+    for kind in BY_HAND:
+        imports.need(kind)
     named: dict[str, list[Operation]] = defaultdict(list)
     for operation in operations:
         if operation.sent is None and not operation.call.by_hand:
@@ -310,23 +343,29 @@ def module(operations: Iterable[Operation]) -> str:
     fields = Fields(imports, frozenset(filter(None, requests)))
     methods = [Method(same[0], fields, *same[1:]).text() for same in named.values()]
     blocking = [f"    {name} = block_on(Calls.{name})" for name in named]
+    choices = "".join(f'    {name}: TypeAlias = "{kind}"\n' for name, kind in imports.choices.items())
     parts = [
-        HEAD + imports.text(),
-        CHECKED + "".join(f"type {name} = {kind}\n" for name, kind in imports.choices.items()),
+        HEAD + f"    from substrate_client.models import {', '.join(imports.all_names())}\n\n" + choices,
         "\n\n".join(fields.texts),
         'class Calls(Sender):\n    """A method for each operation."""\n\n' + "\n\n".join(methods) + "\n# fmt: on",
         'class SyncCalls(SyncSender):\n    """The same methods; each waits for its answer."""\n\n'
         + "\n".join(blocking),
     ]
-    return _formatted("\n\n".join(parts))
+    written = {
+        CALLS: "\n\n".join(parts),
+        VALUES: models.module(imports.values()),
+        OWN_VALUES: OWN_HEAD + imports.text() + "\n",
+    }
+    return {file: _formatted(text, file) for file, text in written.items()}
 
 
-def _formatted(text: str) -> str:
+def _formatted(text: str, file: Path) -> str:
     for words in (["check", "--quiet", "--fix-only", "--select", "F401"], ["format", "--quiet"]):
-        command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", str(WRITTEN), "-"]
+        command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", str(file), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     return text
 
 
 if __name__ == "__main__":
-    WRITTEN.write_text(module(OPERATIONS))
+    for written, text in texts(OPERATIONS).items():
+        written.write_text(text, "utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-PACKAGES: Final = ("schemas", "substrate", "orchestration", "api")
+PACKAGES: Final = ("clients/python/substrate_client", "schemas", "substrate", "orchestration", "api")
 MOST_POSITIONAL: Final = 4
 
 type Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

@@ -29,13 +29,13 @@ from langgraph.store.base import (
 from api.adapters import langgraph_items as items
 from api.adapters.fitting import fit_query
 from api.client import Substrate
-from api.client._calls import MemoryListRequestFields
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, NotFound, errors_by_slug
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST
 from schemas.stream import LEVEL_NAMES
 from substrate.bitemporal import NOTHING_HOLDS
+from substrate_client._calls import MemoryListRequestFields
 
 PUTS_PER_LIST: Final = 50
 """Puts in one atomic list of at most 100 commands: a put needs one or two."""

@@ -20,7 +20,6 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.program import EXIT_CONFLICT, EXIT_INTERRUPTED, argument, option
-from api.client.async_client import MESSAGES_AT_ONCE, join_heard, refused_messages
 from api.runtime.runtime import Runtime
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.facts import require_language_model, store_facts
@@ -43,6 +42,7 @@ from schemas.responses import HeardReport, IngestReport
 from schemas.temporal import Instant
 from substrate.connection.errors import LOAD_PATIENCE_S, patient
 from substrate.language.text import count_of
+from substrate_client.async_client import MESSAGES_AT_ONCE, join_heard, refused_messages
 
 FAULTS_SHOWN: Final = 10
 AS_HAPPENED: Final = option(

@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple, Protocol, get_args
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.client import AsyncSubstrate
-from api.client._calls import AsOfFields
 from api.mcp.arguments import Arguments
 from schemas.base import CitizenId, Frozen
 from schemas.errors import InvalidRequest
 from schemas.memory import Source
 from schemas.temporal import ALL_KNOWN
+from substrate_client._calls import AsOfFields
 
 
 class Timed(Protocol):

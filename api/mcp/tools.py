@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from api.client import AsyncSubstrate
-from api.client._calls import AsOfFields
-from api.client.async_client import MessageFields
 from api.mcp import answers
 from api.mcp.arguments import (
     CorrectArguments,
@@ -37,6 +35,8 @@ from schemas.responses import Intended
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import ALL_KNOWN
 from substrate.inference import tokens
+from substrate_client._calls import AsOfFields
+from substrate_client.async_client import MessageFields
 
 STREAM_PARTS: Final[Sequence[Part]] = (
     "activation_tiers",

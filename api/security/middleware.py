@@ -38,13 +38,18 @@ from schemas.errors import Forbidden, Incorrect, SubstrateError, Unauthenticated
 from substrate.connection.turns import NO_TENANT, TENANT, Tenant
 
 _SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
-    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+_INLINE_STYLES: Final = {
+    **_SECURITY_HEADERS,
+    "Content-Security-Policy": f"{_SECURITY_HEADERS['Content-Security-Policy']}; style-src 'self' 'unsafe-inline'",
+}
+"""The page of the API alone has styles in its markup: its library writes them."""
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -193,7 +198,8 @@ def _fixed_headers(path: str) -> dict[str, str]:
     Public files are revalidated by their ETag each time, so that no page runs scripts of another version.
     """
     if is_public(path):
-        return {**_SECURITY_HEADERS, "Cache-Control": "no-cache"}
+        fixed = _INLINE_STYLES if path == "/docs" else _SECURITY_HEADERS
+        return {**fixed, "Cache-Control": "no-cache"}
     return {**_SECURITY_HEADERS, "Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
 
 

@@ -26,5 +26,6 @@ FEATURES: Final = Features(
         "replay": [],
         "association": [],
         "identity": ["learning"],
+        "life": [],
     }
 )

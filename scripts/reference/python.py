@@ -10,9 +10,9 @@ from typing import Any
 from api.adapters.langgraph import SubstrateStore
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
-from schemas import errors
 from scripts.reference import markdown
 from scripts.reference.document import openapi
+from substrate_client import errors
 
 SECTIONS = {
     "remember": "Memories",
@@ -36,8 +36,9 @@ SECTIONS = {
 }
 """The heading that stands before each of these methods."""
 ABOUT = """\
-`from api.client import Substrate, AsyncSubstrate`. Both have the methods below; those of `AsyncSubstrate` are
-awaited. A method that takes a value also takes the fields of that value by name. `api.client._calls` names
+`from substrate_client import Substrate, AsyncSubstrate`; `api.client` has the same two for programs in the
+environment of the service, with `embedded` besides. Both have the methods below; those of `AsyncSubstrate` are
+awaited. A method that takes a value also takes the fields of that value by name. `substrate_client._calls` names
 them: an editor completes them, and a type checker finds a misspelt one. A field may have its short name: `text`,
 `query`, `emotions`."""
 FRAMEWORKS = """\

@@ -340,8 +340,6 @@ class _Routed:
             else:
                 lines = server.writing_lines if self._writes else server.lines
                 replies = await lines.send_together(*words)
-        except Unplaced:
-            raise
         except NotConnected as error:
             self._servers.doubt()
             raise Unplaced(f"the server at {address} cannot be reached: {error}") from error
@@ -487,4 +485,5 @@ async def find_primary(sentinels: Sequence[Address], name: str, ask_sentinel: As
                 # One that a failover has promoted is cut off from this primary, and is asked for all the same.
                 if not {"s_down", "o_down"} & set(str(state.get("flags", "")).split(",")):
                     followers[Address(str(state["ip"]), int(state["port"]))] = None
+    followers.pop(primary, None)  # a Sentinel lists it for a moment after it was promoted
     return Layout((primary,), {primary: list(followers)})

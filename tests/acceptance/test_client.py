@@ -1,4 +1,4 @@
-"""The Python client: the same calls over HTTP, in this process, awaited and not; faults as they were."""
+"""The Python client: the same calls over HTTP, in this process, by itself, awaited and not; faults as they were"""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import substrate_client
 from api.client import AsyncSubstrate, Substrate
 from schemas.commands import Remember, Retract, Supersede
 from schemas.errors import (
@@ -32,15 +33,15 @@ FELT: dict[str, Any] = {
 
 
 class Either:
-    """Any of the four clients, called by name and awaited."""
+    """Any of the clients, called by name and awaited."""
 
-    def __init__(self, client: AsyncSubstrate | Substrate) -> None:
+    def __init__(self, client: substrate_client.AsyncSubstrate | substrate_client.Substrate) -> None:
         self.client = client
 
     async def __call__(self, method_name: str, /, *args: Any, **fields: Any) -> Any:
         """The answer of the method."""
         method = getattr(self.client, method_name)
-        if isinstance(self.client, AsyncSubstrate):
+        if isinstance(self.client, substrate_client.AsyncSubstrate):
             return await method(*args, **fields)
         return method(*args, **fields)  # blocks this loop: the client must not need it
 
@@ -79,7 +80,9 @@ class Held:
         await self._task
 
 
-@pytest.fixture(params=["HTTP, awaited", "HTTP", "in process, awaited", "in process"])
+@pytest.fixture(
+    params=["HTTP, awaited", "HTTP", "by itself, awaited", "by itself", "in process, awaited", "in process"]
+)
 async def call(
     request: pytest.FixtureRequest, service: Service, embedded: Substrate, awaited: AsyncSubstrate
 ) -> AsyncIterator[Either]:
@@ -87,9 +90,13 @@ async def call(
         yield Either(embedded)
     elif request.param == "in process, awaited":
         yield Either(awaited)
-    elif request.param == "HTTP":
-        with Substrate(service.url, ADMIN_KEY) as client:
+    elif request.param in ("HTTP", "by itself"):
+        kind = Substrate if request.param == "HTTP" else substrate_client.Substrate
+        with kind(service.url, ADMIN_KEY) as client:
             yield Either(client)
+    elif request.param == "by itself, awaited":
+        async with substrate_client.AsyncSubstrate(service.url, ADMIN_KEY) as alone:
+            yield Either(alone)
     else:
         async with AsyncSubstrate(service.url, ADMIN_KEY) as client:
             yield Either(client)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from pydantic_settings import BaseSettings
 
 from tests.acceptance.conftest import ADMIN_KEY, Service
@@ -128,10 +128,18 @@ def visit(browser: Browser, ada: Service) -> Iterator[Visit]:
 
 def ask(page: Page, question: str, citizen: str = "ada") -> None:
     """Ask a question and wait for its drawing."""
-    page.get_by_label("Citizen").fill(citizen)
+    lives(page, citizen)
     page.get_by_label("Question").fill(question)
     page.locator("#ask").get_by_role("button", name="Ask").click()
     settled(page)
+
+
+def lives(page: Page, citizen: str) -> None:
+    """Choose whose life is shown, and wait for it."""
+    page.wait_for_selector("#whose:not(:text('Whose life?'))")
+    page.get_by_label("Citizen").fill(citizen)
+    page.get_by_label("Citizen").press("Tab")
+    expect(page.locator("#whose")).to_have_text(citizen)
 
 
 def settled(page: Page) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from api.runtime.runtime import open_runtime
+from benchmarks.cluster import TIMEOUT_MS
 from benchmarks.machines import Machines, cluster, sentinels
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import erase
@@ -239,3 +240,18 @@ async def test_without_a_replica_nothing_is_acknowledged_and_the_answer_says_why
         async with service(machines, ack="primary") as careless:
             await send_until_stored(careless, "fay", 10)
         assert {"first", "m9", "m10"} <= set(await held(deps, "fay"))
+
+
+async def test_a_primary_that_is_cut_off_acknowledges_nothing_that_is_lost_when_the_network_is_whole(
+    local_model: object,
+) -> None:
+    async with sentinels(timeout_ms=TIMEOUT_MS, doors=True) as machines, service(machines) as deps:
+        graph = graph_name(Level.N1, "ada")
+        await stored(deps, remember("ada", "first"), now=await deps.connection.now())
+        primary = await machines.cut_off(graph, services_reach_all=True)
+        for number in range(4):
+            await send_until_stored(deps, "ada", number)
+        assert await machines.owner(graph) is not primary
+        machines.network.mend()
+        await send_until_stored(deps, "ada", 4)
+        assert await held(deps, "ada") == ["first", "m0", "m1", "m2", "m3", "m4"]

@@ -5,11 +5,30 @@ export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined) continue;
-    if (name in element && name !== "style") element[name] = value;
+    // By the object model: the policy of the page forbids an attribute `style`.
+    if (name === "style") element.style.cssText = value;
+    else if (name in element) element[name] = value;
     else element.setAttribute(name, value);
   }
   const present = children.flat(2).filter((child) => child !== null && child !== undefined && child !== false);
   element.append(...present.map((child) => (child instanceof Node ? child : String(child))));
+  return element;
+}
+
+const SPACE = "http://www.w3.org/2000/svg";
+
+/** An element of a drawing, with these attributes. */
+export function shape(tag, attributes, ...children) {
+  const element = document.createElementNS(SPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A button that does `act` when it is pressed. */
+export function button(properties, act, ...children) {
+  const element = el("button", { type: "button", ...properties }, ...children);
+  element.addEventListener("click", act);
   return element;
 }
 
@@ -31,14 +50,6 @@ export function share(name, value) {
     el("span", { className: "figure" }, value.toFixed(2)));
 }
 
-/** Feelings as a list with their strength, strongest first. */
-export function feelings(vector) {
-  const felt = Object.entries(vector ?? {}).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
-  if (!felt.length) return null;
-  return el("ul", { className: "chips", "aria-label": "Feelings" },
-    felt.map(([name, value]) => el("li", {}, name, el("small", {}, ` ${value}`))));
-}
-
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const MINUTE = new Intl.DateTimeFormat("en-GB", {
   day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC",
@@ -47,3 +58,19 @@ const MINUTE = new Intl.DateTimeFormat("en-GB", {
 /** A moment as a day, and to the minute, in UTC. */
 export const day = (at) => DAY.format(new Date(at));
 export const minute = (at) => `${MINUTE.format(new Date(at))} UTC`;
+
+const STEPS = [["year", 31_557_600], ["month", 2_629_800], ["week", 604_800], ["day", 86_400], ["hour", 3600], ["minute", 60]];
+const AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** How long ago a moment was: "3 days ago". */
+export function ago(at) {
+  const seconds = (Date.parse(at) - Date.now()) / 1000;
+  const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? [];
+  return unit ? AGO.format(Math.round(seconds / size), unit) : "just now";
+}
+
+/** `3 memories`, `1 memory`. */
+export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+/** Whether the reader wants no motion. */
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,6 +1,7 @@
 /** The identity and the state of a citizen. */
 
-import { el, feelings, plain, share } from "./element.js";
+import { el, plain, share } from "./element.js";
+import { feelings } from "./feelings.js";
 import { get, ofCitizen } from "./service.js";
 
 function card(entity, most, choose) {

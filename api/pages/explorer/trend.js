@@ -1,18 +1,10 @@
 /** A small chart of the quality of each graph over time: how complete its metadata was at each check. */
 
-import { day, el } from "./element.js";
+import { day, el, shape } from "./element.js";
 
-const SPACE = "http://www.w3.org/2000/svg";
 const WIDTH = 320;
 const HEIGHT = 64;
 const EDGE = 6;
-
-function shape(tag, attributes, ...children) {
-  const element = document.createElementNS(SPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 /** The places of the checks: time goes to the right, completeness up. One check alone stands in the middle. */
 function places(summaries) {

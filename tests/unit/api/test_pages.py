@@ -14,10 +14,11 @@ from api.pages import EXPLORER, REFERENCE
 from tests.docs_pages import ROOT
 
 HOMES = (EXPLORER.folder, REFERENCE.folder)
+VENDORS = (*(home / "vendor" for home in HOMES), *sorted((EXPLORER.folder / "fonts").iterdir()))
 OWN = sorted(path for home in HOMES for path in home.iterdir() if path.is_file())
 
 
-@pytest.mark.parametrize("vendor", [home / "vendor" for home in HOMES], ids=lambda path: path.parts[-3])
+@pytest.mark.parametrize("vendor", VENDORS, ids=lambda path: "-".join(path.parts[-3:]))
 def test_the_library_is_the_published_one_and_carries_its_licence(vendor: Path) -> None:
     manifest = json.loads((vendor / "manifest.json").read_text("utf-8"))
     found = {

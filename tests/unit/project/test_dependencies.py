@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.docs_pages import ROOT
 
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
+CLIENT = ROOT / "clients" / "python"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = SETTINGS["project"]
 NOT_IN_WHEEL = {ROOT / file for file in SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"]}
@@ -25,7 +26,7 @@ def bare(requirements: list[str]) -> list[str]:
 
 
 EXTRAS = [name for extra in PROJECT["optional-dependencies"].values() for name in extra]
-NAMES = bare([*PROJECT["dependencies"], *EXTRAS])
+NAMES = [name for name in bare([*PROJECT["dependencies"], *EXTRAS]) if name != "substrate-client"]
 MODEL = bare(SETTINGS["dependency-groups"]["model"])
 
 
@@ -81,8 +82,24 @@ def test_every_imported_package_is_declared() -> None:
         (module, path in NOT_IN_WHEEL)
         for path, code in sources().items()
         for module in imported(code)
-        if module.partition(".")[0] not in (*PACKAGES, *sys.stdlib_module_names)
+        if module.partition(".")[0] not in (*PACKAGES, "substrate_client", *sys.stdlib_module_names)
     }
     for module, making in sorted(foreign):
         declared = {*NAMES, *MODEL} if making else set(NAMES)
         assert owners_of(module) & declared, f"no package of pyproject.toml brings {module}"
+
+
+def test_the_client_needs_httpx_and_pydantic_alone_and_nothing_of_the_service() -> None:
+    """anyio comes with httpx, typing-extensions with pydantic; pydantic-core is a part of pydantic."""
+    settings = tomllib.loads((CLIENT / "pyproject.toml").read_text("utf-8"))
+    assert bare(settings["project"]["dependencies"]) == ["httpx", "pydantic"]
+    codes = [path.read_text("utf-8") for path in (CLIENT / "substrate_client").rglob("*.py")]
+    found = {module.partition(".")[0] for code in codes for module in imported(code)}
+    foreign = found - sys.stdlib_module_names - {"substrate_client"}
+    assert foreign == {"anyio", "httpx", "pydantic", "typing_extensions"}
+
+
+def test_the_client_and_the_service_have_one_version() -> None:
+    version = tomllib.loads((CLIENT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert version == PROJECT["version"]
+    assert f"substrate-client=={version}" in PROJECT["dependencies"]

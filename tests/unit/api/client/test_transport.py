@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from api.client import Substrate
-from api.client.transport import read_connection
 from schemas.errors import Fault, Incorrect, InvalidRequest, NotFound, RateLimited, SubstrateError, Unavailable
+from substrate_client.transport import read_connection
 
 
 class Scripted:

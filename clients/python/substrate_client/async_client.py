@@ -1,24 +1,21 @@
-"""The async client: every method of the API, over HTTP or with the whole service in this process."""
+"""The async client: every method of the API, over HTTP or of an application in this process."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from importlib import import_module
-from itertools import batched
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, TypeVar
 
 import httpx
 from anyio import to_thread
-from starlette.types import ASGIApp
+from typing_extensions import Self, Unpack
 
-from api.client._calls import Calls
-from api.client.transport import (
+from substrate_client._calls import Calls
+from substrate_client.errors import InvalidRequest, Refused
+from substrate_client.transport import (
     ATTEMPTS,
     Call,
     Fields,
@@ -26,14 +23,20 @@ from api.client.transport import (
     collect_commands,
     quote_segment,
     read_connection,
+    without_nulls,
 )
-from schemas.base import without_nulls
-from schemas.commands import Command
-from schemas.errors import InvalidRequest, Refused
-from schemas.memory import Level, ValidationResult
-from schemas.responses import EpisodeReport, HeardReport, IngestReport, ReceiptList
-from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 
+if TYPE_CHECKING:
+    from substrate_client.models import (
+        EpisodeReport,
+        HeardReport,
+        IngestReport,
+        Level,
+        ReceiptList,
+        ValidationResult,
+    )
+
+R = TypeVar("R", "EpisodeReport", "HeardReport", "IngestReport")
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
@@ -74,8 +77,8 @@ class FileFields(LevelFields, total=False):
 class AsyncSubstrate(Calls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
-    Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.
-    Use it in `async with`, or close it with `aclose`.
+    Raises the errors of `substrate_client.errors` as the service raised them, Unavailable when it cannot be
+    reached. Use it in `async with`, or close it with `aclose`.
     """
 
     def __init__(
@@ -84,35 +87,8 @@ class AsyncSubstrate(Calls):
         self._http = http or httpx.AsyncClient(**read_connection(base_url, api_key))
 
     @classmethod
-    @asynccontextmanager
-    async def embedded(cls, path: Path | str, *, embedding: str | None = None) -> AsyncIterator[AsyncSubstrate]:
-        """A client without a service: the engine runs in this process, on the directory `path`.
-
-        `embedding` as in the setting of this name. Raises EngineFault when the engine cannot start.
-        """
-        store = StoreSettings().model_copy(update={"data": Path(path), "url": None, "falkordb_host": None})
-        chosen = EmbeddingSettings() if embedding is None else EmbeddingSettings(embedding=embedding)
-        async with cls.opened(Settings(store, chosen)) as client:
-            yield client
-
-    @classmethod
-    @asynccontextmanager
-    async def opened(
-        cls, settings: Settings, waiting: Callable[[Any], None] | None = None
-    ) -> AsyncIterator[AsyncSubstrate]:
-        """A client without a service, on the store of these settings; no key is needed.
-
-        `waiting` is called with a `Loading` again and again while an embedded engine loads.
-        """
-        open_settings = replace(settings, auth=AuthSettings(open=True))
-        # Imported late: a client of a remote service must not load the engine.
-        app = import_module("api.app").create_app(open_settings, on_loading=waiting)
-        async with app.router.lifespan_context(app), cls.inside(app) as client:
-            yield client
-
-    @classmethod
-    def inside(cls, app: ASGIApp, headers: Mapping[str, str] | None = None, attempts: int = ATTEMPTS) -> Self:
-        """A client of an application in this process that is already started."""
+    def inside(cls, app: Any, headers: Mapping[str, str] | None = None, attempts: int = ATTEMPTS) -> Self:
+        """A client of an ASGI application in this process that is already started."""
         transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=INSIDE)
         http = httpx.AsyncClient(
             transport=transport, base_url="http://localhost", headers=headers, trust_env=False
@@ -121,18 +97,23 @@ class AsyncSubstrate(Calls):
         client._attempts = attempts
         return client
 
-    async def apply(self, commands: Sequence[Command | ModelOrFields], *, atomic: bool = False) -> ReceiptList:
+    async def apply(self, commands: Sequence[ModelOrFields], *, atomic: bool = False) -> ReceiptList:
         """Apply up to 1000 commands in order; each is stored or refused on its own.
 
         A command sent as fields names its kind in `command`. With `atomic` all are stored or none: at most 100,
         for one graph.
         """
         params = {"atomic": "true"} if atomic else {}
-        return await self._request(ReceiptList, Call("POST", "/v1/commands", collect_commands(commands), params))
+        receipts: ReceiptList = await self._request(
+            "ReceiptList", Call("POST", "/v1/commands", collect_commands(commands), params)
+        )
+        return receipts
 
     async def validate_link(self, link: Mapping[str, Any]) -> ValidationResult:
         """Errors, warnings and completeness of a link's metadata; stores nothing."""
-        return await self._request(ValidationResult, Call("POST", "/v1/validation/link", dict(link)))
+        call = Call("POST", "/v1/validation/link", dict(link))
+        result: ValidationResult = await self._request("ValidationResult", call)
+        return result
 
     async def save_mirror(self, citizen_id: str | None, target: Path | str, **where: Unpack[LevelFields]) -> int:
         """Save the memory of the citizen, or a shared graph, as a tar of Markdown files; returns its bytes.
@@ -168,9 +149,10 @@ class AsyncSubstrate(Calls):
         }
         path = f"/v1/episodes/{quote_segment(episode_id)}/turns"
         reports: list[HeardReport] = []
-        for part in batched([*messages, *([one] if one else [])], MESSAGES_AT_ONCE):
-            body = {**without_nulls(where), "messages": list(map(dict, part))}
-            reports.append(await self._request(HeardReport, Call("POST", path, body)))
+        heard = list(map(dict, [*messages, *([one] if one else [])]))
+        for first in range(0, len(heard), MESSAGES_AT_ONCE):
+            body = {**without_nulls(where), "messages": heard[first : first + MESSAGES_AT_ONCE]}
+            reports.append(await self._request("HeardReport", Call("POST", path, body)))
         report = join_heard(reports)
         return raise_refused(report, refused_messages(report)) if raise_on_refusal else report
 
@@ -190,7 +172,7 @@ class AsyncSubstrate(Calls):
         file = Path(path)
         content = b64encode(await to_thread.run_sync(file.read_bytes)).decode()
         body = {"citizen_id": citizen_id, "name": file.name, "content": content, **options}
-        report = await self._request(IngestReport, Call("POST", "/v1/files", body))
+        report: IngestReport = await self._request("IngestReport", Call("POST", "/v1/files", body))
         return raise_refused(report, report.faults) if raise_on_refusal else report
 
     async def ingest(
@@ -215,7 +197,7 @@ class AsyncSubstrate(Calls):
             body["episode_id"] = episode_id
         if known_as_happened:
             body["known_as_happened"] = True
-        report = await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
+        report: EpisodeReport = await self._request("EpisodeReport", Call("POST", "/v1/episodes", body))
         return raise_refused(report, report.faults) if raise_on_refusal else report
 
 
@@ -237,7 +219,7 @@ def refused_messages(report: HeardReport) -> list[str]:
     return [f"message {number}: {message.reason}" for number, message in refused]
 
 
-def raise_refused[R: (EpisodeReport, HeardReport, IngestReport)](report: R, faults: Sequence[str]) -> R:
+def raise_refused(report: R, faults: Sequence[str]) -> R:
     """The report. Raises Refused when something was refused."""
     if not report.refused:
         return report

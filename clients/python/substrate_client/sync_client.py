@@ -11,14 +11,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack
 from functools import partial
-from pathlib import Path
-from typing import Self
+from typing import ClassVar
 
 from anyio.from_thread import start_blocking_portal
+from typing_extensions import Self
 
-from api.client._calls import SyncCalls
-from api.client.async_client import AsyncSubstrate
-from api.client.transport import block_on
+from substrate_client._calls import SyncCalls
+from substrate_client.async_client import AsyncSubstrate
+from substrate_client.transport import P, R, block_on
 
 
 class _Executor(ThreadPoolExecutor):
@@ -32,7 +32,7 @@ class _Executor(ThreadPoolExecutor):
         super().__init__()
         self._open_client = open_client
 
-    def submit[**P, R](self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+    def submit(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         # In an `atexit` handler no thread can start: the work runs in the thread of the loop.
         if threading.main_thread().is_alive():
             return super().submit(work, *args, **kwargs)
@@ -53,21 +53,14 @@ def _make_loop(open_client: ExitStack) -> asyncio.AbstractEventLoop:
 class Substrate(SyncCalls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
-    Raises the errors of `schemas.errors`. Use it in `with`, or close it with `close`.
+    Raises the errors of `substrate_client.errors`. Use it in `with`, or close it with `close`.
     """
 
+    _awaited: ClassVar[type[AsyncSubstrate]] = AsyncSubstrate
+    """The class of the client whose methods are waited for."""
+
     def __init__(self, base_url: str | None = None, api_key: str | None = None) -> None:
-        self._open(AsyncSubstrate(base_url, api_key))
-
-    @classmethod
-    def embedded(cls, path: Path | str, *, embedding: str | None = None) -> Self:
-        """A client without a service: the engine runs in this process, on the directory `path`.
-
-        `embedding` as in the setting of this name. Raises EngineFault when the engine cannot start.
-        """
-        client = cls.__new__(cls)
-        client._open(AsyncSubstrate.embedded(path, embedding=embedding))
-        return client
+        self._open(self._awaited(base_url, api_key))
 
     def _open(self, opening: AbstractAsyncContextManager[AsyncSubstrate]) -> None:
         self._stack = ExitStack()

@@ -1,4 +1,4 @@
-"""Send a request, parse the answer as a value of `schemas`, and retry where that is safe.
+"""Send a request, read the answer as a value, and retry where that is safe.
 
 Reads are retried. So are writes: each command gets an id here unless it has one, and is applied once. When an
 answer is lost, the repeated command returns its receipt with `duplicate`.
@@ -6,23 +6,29 @@ answer is lost, the repeated command returns its receipt with `duplicate`.
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime
+from enum import Enum
 from functools import partial, wraps
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, Concatenate, Final, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, BinaryIO, Concatenate, Final, NamedTuple, TypeAlias, TypedDict, TypeVar
 from urllib.parse import quote
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+import anyio
 import httpx
-import orjson
 from anyio.from_thread import BlockingPortal
-from pydantic import BaseModel
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
-from tenacity.wait import wait_exponential_jitter
+from pydantic import BaseModel, ValidationError
+from typing_extensions import ParamSpec, Self, Unpack
 
-from schemas.errors import (
+from substrate_client.errors import (
     Conflict,
     Fault,
     Incorrect,
@@ -32,10 +38,9 @@ from schemas.errors import (
     Unavailable,
     errors_by_slug,
 )
-from schemas.paging import MOST
-from schemas.settings import ClientSettings
-from schemas.stream_forms import PART_FIELDS
 
+HOME: Final = "http://127.0.0.1:8000"
+"""Where the service is, unless somebody says otherwise."""
 ATTEMPTS: Final = 5
 TIMEOUT_SECONDS: Final = 30.0
 BYTES_A_SECOND: Final = 5_000
@@ -43,13 +48,33 @@ BYTES_A_SECOND: Final = 5_000
 PATIENCE_SECONDS: Final = 60.0
 """How long a call is retried. A `Retry-After` beyond it raises at once."""
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-_BACKOFF: Final = wait_exponential_jitter(multiplier=0.05, max=5.0, jitter=0.05)
+_SHORTEST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 5.0
+MOST: Final = 500
+"""The most items of a page."""
+PARTS: Final = (
+    "levels",
+    "activation_tiers",
+    "traversal_graph",
+    "energy",
+    "temporal_dissonances",
+    "resolution_patterns",
+    "offers",
+    "rules",
+    "state",
+    "consciousness_summary",
+    "metadata_validation",
+    "timings",
+)
+"""All sections of a stream."""
 _GATEWAY_STATUSES: Final = (502, 503, 504)
 """From a proxy that cannot reach the service, or from the service when it cannot serve."""
 
 
-type Fields = Mapping[str, Any]
-type ModelOrFields = BaseModel | Fields
+Fields: TypeAlias = Mapping[str, Any]
+ModelOrFields: TypeAlias = BaseModel | Fields
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Call(NamedTuple):
@@ -75,25 +100,57 @@ class Sender:
 
     _http: httpx.AsyncClient
     _attempts: int = ATTEMPTS
+    _models: str = "substrate_client.models"
+    """The module with the values that answers are read as; the service itself reads them as its own."""
 
-    async def _request[T: BaseModel](self, kind: type[T], call: Call) -> T:
+    def _kind(self, name: str) -> Any:
+        """A value or a function of the module of values, which is imported by the first call."""
+        return getattr(import_module(self._models), name)
+
+    async def _request(self, kind: str, call: Call) -> Any:
         """Raises what the service raised, Unavailable when it cannot be reached."""
-        retrying = AsyncRetrying(
-            stop=stop_after_attempt(self._attempts) | stop_before_delay(PATIENCE_SECONDS),
-            wait=_choose_pause,
-            retry=retry_if_exception(_may_repeat(call)),
-            reraise=True,
-        )
-        answer: httpx.Response = await retrying(self._send_once, call)
-        return kind.model_validate_json(answer.content)
+        begun, attempt = time.monotonic(), 0
+        while True:
+            attempt += 1
+            try:
+                answer = await self._send_once(call)
+            except SubstrateError as error:
+                pause = _choose_pause(error, attempt)
+                spent = time.monotonic() - begun + pause
+                if attempt >= self._attempts or spent >= PATIENCE_SECONDS or not _may_repeat(call, error):
+                    raise
+            else:
+                return self._read(kind, answer)
+            await anyio.sleep(pause)
 
-    async def _call[T: BaseModel](
-        self, kind: type[T], address: str, /, *path: object, pages: str = "", **sent: Unpack[CallFields]
-    ) -> T:
-        """The answer from an address such as `GET /v1/streams/{}`; with `pages` all pages of that field joined."""
+    def _read(self, kind: str, answer: httpx.Response) -> Any:
+        """The answer as a value. Raises Fault for one that this client does not know."""
+        try:
+            return self._kind(kind).model_validate_json(answer.content)
+        except ValidationError as error:
+            raise Fault(
+                f"the answer of {answer.url.path} is no {kind} as this client knows it: {error}",
+                remedy="Install the client of the version of the service; pip show substrate-client names yours.",
+            ) from error
+
+    async def _call(
+        self,
+        kind: str,
+        address: str,
+        /,
+        *path: object,
+        pages: str = "",
+        reads: str = "",
+        **sent: Unpack[CallFields],
+    ) -> Any:
+        """The answer from an address such as `GET /v1/streams/{}`, read as a value of that name.
+
+        With `pages` all pages of that field are joined; the function `reads` makes of the answer what is returned.
+        """
         method, _, template = address.partition(" ")
         call = Call(method, template.format(*map(quote_segment, path)), **sent)
-        return await (self._request_all_pages(kind, call, pages) if pages else self._request(kind, call))
+        answer = await (self._request_all_pages(kind, call, pages) if pages else self._request(kind, call))
+        return self._kind(reads)(answer) if reads else answer
 
     async def _save(self, call: Call, target: Path) -> int:
         """Write the answer to a new file as it comes; returns its bytes.
@@ -112,7 +169,7 @@ class Sender:
                 raise _unreachable(self._http.base_url, call, error) from error
             return file.tell()
 
-    async def _request_all_pages[T: BaseModel](self, kind: type[T], call: Call, field: str) -> T:
+    async def _request_all_pages(self, kind: str, call: Call, field: str) -> Any:
         """All pages joined into one; only one page when the call has a `limit` or `cursor`."""
         if call.params.keys() & {"limit", "cursor"}:
             return await self._request(kind, call)
@@ -166,7 +223,7 @@ class SyncSender:
     _closed: bool
 
 
-def block_on[**P, R](
+def block_on(
     method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[SyncSender, P], R]:
     """The method of the sync client that runs a method of the async one."""
@@ -197,14 +254,16 @@ def read_connection(base_url: str | None, api_key: str | None) -> dict[str, Any]
 
     An empty key is none. Raises InvalidRequest for a key that no header can hold.
     """
-    settings = ClientSettings()
-    if api_key is None and settings.api_key is not None:
-        api_key = settings.api_key.get_secret_value()
-    key = (api_key or "").strip()
+    address = base_url or os.environ.get("SUBSTRATE_BASE_URL") or HOME
+    if not address.startswith(("http://", "https://")):
+        raise InvalidRequest(
+            f"{address!r} is not an address such as {HOME}", remedy="See base_url, or SUBSTRATE_BASE_URL."
+        )
+    key = (os.environ.get("SUBSTRATE_API_KEY", "") if api_key is None else api_key).strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise InvalidRequest("the key has characters that no key has", remedy="See api_key, or SUBSTRATE_API_KEY.")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return {"base_url": base_url or settings.base_url, "headers": headers, "timeout": TIMEOUT_SECONDS}
+    return {"base_url": address, "headers": headers, "timeout": TIMEOUT_SECONDS}
 
 
 def collect_fields(value: ModelOrFields | None, fields: Fields) -> dict[str, Any]:
@@ -229,7 +288,7 @@ def with_form(fields: Fields) -> dict[str, Any]:
     """
     asked = {"form": "references", **fields}
     is_whole = asked["form"] == "compact" and asked.get("max_tokens") is None
-    return {"parts": list(PART_FIELDS), **asked} if is_whole else asked
+    return {"parts": list(PARTS), **asked} if is_whole else asked
 
 
 def collect_commands(commands: Sequence[ModelOrFields]) -> list[dict[str, Any]]:
@@ -254,21 +313,22 @@ def quote_segment(name: object) -> str:
     return quote(str(name), safe="").replace(".", "%2E")
 
 
-def _may_repeat(call: Call) -> Callable[[BaseException], bool]:
-    def may_repeat(error: BaseException) -> bool:
-        unsent = isinstance(error, RateLimited) or isinstance(error.__cause__, _UNSENT)
-        return unsent or (call.repeatable and isinstance(error, Unavailable))
-
-    return may_repeat
+def without_nulls(values: Fields) -> dict[str, Any]:
+    """What has a value: what a map does not have is null."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _choose_pause(state: RetryCallState) -> float:
+def _may_repeat(call: Call, error: SubstrateError) -> bool:
+    unsent = isinstance(error, RateLimited) or isinstance(error.__cause__, _UNSENT)
+    return unsent or (call.repeatable and isinstance(error, Unavailable))
+
+
+def _choose_pause(error: SubstrateError, attempt: int) -> float:
     """Seconds: those of `Retry-After`, else an exponential backoff."""
-    error = state.outcome.exception() if state.outcome else None
-    lost = isinstance(error, SubstrateError) and isinstance(error.__cause__, httpx.TransportError)
-    if not lost and isinstance(error, RateLimited | Unavailable):
+    lost = isinstance(error.__cause__, httpx.TransportError)
+    if not lost and isinstance(error, (RateLimited, Unavailable)):
         return float(error.retry_after)
-    return _BACKOFF(state)
+    return min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2.0 ** (attempt - 1)) + random.uniform(0, _SHORTEST_PAUSE)
 
 
 def _unreachable(base: httpx.URL, call: Call, error: httpx.TransportError) -> Unavailable:
@@ -283,14 +343,24 @@ def _unreachable(base: httpx.URL, call: Call, error: httpx.TransportError) -> Un
 
 def _to_json(body: Any) -> bytes:
     try:
-        return orjson.dumps(body, default=_dump_model)
-    except TypeError as error:
+        text = json.dumps(body, default=_dump, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidRequest(f"body: is not JSON: {error}") from error
 
 
-def _dump_model(value: Any) -> Any:
+def _dump(value: Any) -> Any:
+    """What JSON has for a value that is none of its own."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_unset=True)
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, UUID):
+        return str(value)
     raise TypeError(f"a {type(value).__name__} cannot be sent")
 
 
@@ -320,8 +390,8 @@ def _parse_error(answer: httpx.Response) -> SubstrateError:
 
 def _parse_problem(answer: httpx.Response) -> Fields:
     try:
-        problem = orjson.loads(answer.content)
-    except orjson.JSONDecodeError:
+        problem = json.loads(answer.content)
+    except ValueError:
         return {}
     return problem if isinstance(problem, dict) else {}
 

@@ -1,4 +1,5 @@
 """The calls of the clients, and the fields that they take by name. Written by `scripts/client.py`."""
+# mypy: disable-error-code="no-any-return"
 # ruff: noqa: E501, I001
 # fmt: off
 
@@ -6,47 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from api.client.transport import Sender, SyncSender, block_on
-from api.client.transport import collect_command, collect_fields, pop_level, with_form
-from orchestration.features.association.values import Associations, TagWalk
-from orchestration.features.contexts.values import AgentLog, AgentNote, ContextReceipt, GivenEdge, GivenNode, WriteContext
-from orchestration.features.identity.values import Identity, IdentityDiff, LearningMoments, WhoIs, count_again
-from orchestration.features.imagination.values import Calibration, Imagination, Imagine, PredictionPage
-from orchestration.features.replay.values import Replay, StreamPage, StreamRecord
-from orchestration.features.revaluation.values import Draw, Judgement, JudgementsAnswer
-from orchestration.features.rules.values import RulesAnswer, RulesCheck, RulesVerdict
-from orchestration.features.shape.values import Look, Perspectives
-from orchestration.features.sharing.values import Agreement, ContestRequest, ContestedPage, Share, Shared, Withdraw
-from orchestration.features.situation.values import GivenStimulus, Situation, SituationRequest
-from orchestration.features.withholding.values import PoliciesAnswer, Policy, PolicyReach, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, SetPolicy
-from schemas.collectives import CollectivePage
-from schemas.commands import Correct, CorrectLink, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Relate, Remember, Resolve, ResolveLink, Retract, Supersede, SupersedeLink, Undo, UndoLink, Unrelate, WriteReceipt
-from schemas.intention import EmotionsMatch, Filters, Form, Part, Plurality, Prefer, QueryMode, Rerank, RetrievalIntention, StateBasedRetrieval
-from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
-from schemas.mind.appetite import Appetite, IntendRequest
-from schemas.mind.feedback import Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, NotChanged
-from schemas.mind.state import CitizenPage, CitizenState, CitizenUsage, Drive, EnergySeries, Sense, StateChange, StateHistory
-from schemas.responses import Alive, Intended, LinkHistory, LinkPage, MemoryHistory, MemoryPage, Ready, SentIntended, expand_intended
-from schemas.stream import ConsciousnessStream
-from schemas.stream_forms import StreamAnswer, stream_of
-from schemas.temporal import TemporalMode
-from schemas.upkeep.findings import ApplyCommand, CloseRecord, QualityAnswer, ReEmbed, RepairOutcome, RepairRequest, RetractLink, ReviseLink, SweepAnswer, SweepRequest
-from schemas.upkeep.offers import OfferOutcome, OfferReply, OffersAnswer, OffersRequest
-from schemas.upkeep.runs import OwnUpkeep, Run, RunRequest, RunsAnswer
-from schemas.wave_signal import Relation, Resonances, Resonate, Weights, WindowItem
+from typing_extensions import Unpack
 
+from substrate_client.transport import Sender, SyncSender, block_on
+from substrate_client.transport import collect_command, collect_fields, pop_level, with_form
 
-type Time = datetime | str
+Time: TypeAlias = "datetime | str"
 """A moment: a `datetime`, or a text such as `2025-07-20T14:30:00Z`."""
-type Json = Mapping[str, Any]
-type AnyTemporalMode = TemporalMode | Literal['current', 'point_in_time', 'evolution', 'full_history']
-type AnyLevel = Level | Literal['N1', 'N2', 'N3']
-type AnyQueryMode = QueryMode | Literal['find_related_unresolved', 'find_similar_state', 'find_what_i_was_doing', 'find_resolution_patterns']
-type AnySource = Source | Literal['citizen', 'tool', 'system', 'ingestion', 'upkeep']
-type AnyResolutionState = ResolutionState | Literal['resolved', 'in_progress', 'blocked']
+Json: TypeAlias = Mapping[str, Any]
+
+if TYPE_CHECKING:
+    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, NewKey, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
+
+    AnyTemporalMode: TypeAlias = "TemporalMode | Literal['current', 'point_in_time', 'evolution', 'full_history']"
+    AnyLevel: TypeAlias = "Level | Literal['N1', 'N2', 'N3']"
+    AnyQueryMode: TypeAlias = "QueryMode | Literal['find_related_unresolved', 'find_similar_state', 'find_what_i_was_doing', 'find_resolution_patterns']"
+    AnySource: TypeAlias = "Source | Literal['citizen', 'tool', 'system', 'ingestion', 'upkeep']"
+    AnyResolutionState: TypeAlias = "ResolutionState | Literal['resolved', 'in_progress', 'blocked']"
 
 
 class AsOfFields(TypedDict, total=False):
@@ -587,380 +566,384 @@ class Calls(Sender):
     async def retrieve(self, request: RetrievalIntention | None = None, /, **given: Unpack[RetrievalIntentionFields]) -> ConsciousnessStream:
         """The part of a citizen's memory that matters now, over all three levels."""
         body = with_form(collect_fields(request, given))
-        return stream_of(await self._call(StreamAnswer, "POST /v1/retrieve", body=body, repeatable=not body.get("apply_feedback")))
+        return await self._call("StreamAnswer", "POST /v1/retrieve", body=body, repeatable=not body.get("apply_feedback"), reads="stream_of")
 
     async def wake(self, request: StateBasedRetrieval | None = None, /, **given: Unpack[StateBasedRetrievalFields]) -> ConsciousnessStream:
         """The part of a citizen's memory that fits its state: the given one, else the kept or derived one."""
         body = with_form(collect_fields(request, given))
-        return stream_of(await self._call(StreamAnswer, "POST /v1/wake", body=body, repeatable=not body.get("apply_feedback")))
+        return await self._call("StreamAnswer", "POST /v1/wake", body=body, repeatable=not body.get("apply_feedback"), reads="stream_of")
 
     async def resonate(self, request: Resonate | None = None, /, **given: Unpack[ResonateFields]) -> Resonances:
         """The memories that resonate with a signal, with the score of each channel."""
-        return await self._call(Resonances, "POST /v1/resonate", body=collect_fields(request, given))
+        return await self._call("Resonances", "POST /v1/resonate", body=collect_fields(request, given))
 
     async def quarantine(self, request: QuarantineRequest | None = None, /, **given: Unpack[QuarantineRequestFields]) -> Quarantine:
         """Hide what came from a source, an episode or a key, and what follows from it; `dry_run` only lists it."""
-        return await self._call(Quarantine, "POST /v1/upkeep/quarantine", body=collect_fields(request, given), repeatable=False)
+        return await self._call("Quarantine", "POST /v1/upkeep/quarantine", body=collect_fields(request, given), repeatable=False)
 
     async def list_quarantines(self, **given: Unpack[GraphRequestFields]) -> QuarantinesAnswer:
         """The quarantines of a graph, the newest first."""
-        return await self._call(QuarantinesAnswer, "GET /v1/upkeep/quarantine", params=given)
+        return await self._call("QuarantinesAnswer", "GET /v1/upkeep/quarantine", params=given)
 
     async def get_quarantine(self, quarantine_id: str, **given: Unpack[GraphRequestFields]) -> Quarantine:
         """A quarantine with the first things that it hid."""
-        return await self._call(Quarantine, "GET /v1/upkeep/quarantine/{}", quarantine_id, params=given)
+        return await self._call("Quarantine", "GET /v1/upkeep/quarantine/{}", quarantine_id, params=given)
 
     async def release_quarantine(self, quarantine_id: str, request: QuarantineChange | None = None, /, **given: Unpack[QuarantineChangeFields]) -> Quarantine:
         """Bring back everything that it hid, but what was changed since."""
-        return await self._call(Quarantine, "POST /v1/upkeep/quarantine/{}/release", quarantine_id, body=collect_fields(request, given))
+        return await self._call("Quarantine", "POST /v1/upkeep/quarantine/{}/release", quarantine_id, body=collect_fields(request, given))
 
     async def retract_quarantine(self, quarantine_id: str, request: QuarantineChange | None = None, /, **given: Unpack[QuarantineChangeFields]) -> Quarantine:
         """Make it final: what it hid stays retracted."""
-        return await self._call(Quarantine, "POST /v1/upkeep/quarantine/{}/retract", quarantine_id, body=collect_fields(request, given))
+        return await self._call("Quarantine", "POST /v1/upkeep/quarantine/{}/retract", quarantine_id, body=collect_fields(request, given))
 
     async def list_policies(self, **given: Unpack[GraphRequestFields]) -> PoliciesAnswer:
         """The policies of retention of a graph, by name."""
-        return await self._call(PoliciesAnswer, "GET /v1/upkeep/policies", params=given)
+        return await self._call("PoliciesAnswer", "GET /v1/upkeep/policies", params=given)
 
     async def get_policy(self, name: str, **given: Unpack[GraphRequestFields]) -> PolicyReach:
         """A policy and what it reaches now."""
-        return await self._call(PolicyReach, "GET /v1/upkeep/policies/{}", name, params=given)
+        return await self._call("PolicyReach", "GET /v1/upkeep/policies/{}", name, params=given)
 
     async def set_policy(self, name: str, request: SetPolicy | None = None, /, **given: Unpack[SetPolicyFields]) -> PolicyReach:
         """Store a policy, or with `dry_run` count what it reaches.
 
         Raises Conflict when it reaches more than half of the graph and `confirm` is not that count.
         """
-        return await self._call(PolicyReach, "PUT /v1/upkeep/policies/{}", name, body=collect_fields(request, given))
+        return await self._call("PolicyReach", "PUT /v1/upkeep/policies/{}", name, body=collect_fields(request, given))
 
     async def remove_policy(self, name: str, **given: Unpack[GraphRequestFields]) -> Policy:
         """Remove a policy. What it reached before stays as it is."""
-        return await self._call(Policy, "DELETE /v1/upkeep/policies/{}", name, params=given, repeatable=False)
+        return await self._call("Policy", "DELETE /v1/upkeep/policies/{}", name, params=given, repeatable=False)
 
     async def revaluations(self, citizen_id: str, **given: Unpack[DrawRequestFields]) -> Draw:
         """Memories of low or no importance to judge anew; the same seed draws the same until one is judged."""
-        return await self._call(Draw, "GET /v1/citizens/{}/revaluations", citizen_id, params=given)
+        return await self._call("Draw", "GET /v1/citizens/{}/revaluations", citizen_id, params=given)
 
     async def revaluate(self, citizen_id: str, judgements: Sequence[Judgement | Json]) -> JudgementsAnswer:
         """Give memories a new `importance`, or `leave` them as they are; each judgement counts on its own."""
-        return await self._call(JudgementsAnswer, "POST /v1/citizens/{}/revaluations", citizen_id, body={"judgements": list(judgements)})
+        return await self._call("JudgementsAnswer", "POST /v1/citizens/{}/revaluations", citizen_id, body={"judgements": list(judgements)})
 
     async def write_context(self, request: WriteContext | None = None, /, **given: Unpack[WriteContextFields]) -> ContextReceipt:
         """Write an episode with its nodes, edges, feeling, result and rule, as a whole or not at all."""
-        return await self._call(ContextReceipt, "POST /v1/contexts", body=collect_command(request, given))
+        return await self._call("ContextReceipt", "POST /v1/contexts", body=collect_command(request, given))
 
     async def agent_log(self, citizen_id: str, **given: Unpack[AgentLogQueryFields]) -> AgentLog:
         """The notes that agents left with contexts, the newest first; `context_id` for those of one."""
-        return await self._call(AgentLog, "GET /v1/citizens/{}/agent-log", citizen_id, params=given)
+        return await self._call("AgentLog", "GET /v1/citizens/{}/agent-log", citizen_id, params=given)
 
     async def tell_feedback(self, citizen_id: str, request: Feedback | None = None, /, **given: Unpack[FeedbackFields]) -> FeedbackRecord:
         """Say which memories answered a question (`used`), which did not (`wrong`), and what is `not_changed`."""
-        return await self._call(FeedbackRecord, "POST /v1/citizens/{}/feedback", citizen_id, body=collect_command(request, given, "feedback_id"))
+        return await self._call("FeedbackRecord", "POST /v1/citizens/{}/feedback", citizen_id, body=collect_command(request, given, "feedback_id"))
 
     async def list_feedback(self, citizen_id: str, **given: Unpack[PagedFields]) -> FeedbackPage:
         """One page of what the citizen told, and the factors now; `cursor` is the `next` of the page before."""
-        return await self._call(FeedbackPage, "GET /v1/citizens/{}/feedback", citizen_id, params=given)
+        return await self._call("FeedbackPage", "GET /v1/citizens/{}/feedback", citizen_id, params=given)
 
     async def take_back_feedback(self, citizen_id: str, feedback_id: str | None = None) -> FeedbackTakenBack:
         """Take one feedback back, or without an id all: from now on it is as if it had never been told."""
         if feedback_id is None:
-            return await self._call(FeedbackTakenBack, "DELETE /v1/citizens/{}/feedback", citizen_id)
-        return await self._call(FeedbackTakenBack, "DELETE /v1/citizens/{}/feedback/{}", citizen_id, feedback_id, repeatable=False)
+            return await self._call("FeedbackTakenBack", "DELETE /v1/citizens/{}/feedback", citizen_id)
+        return await self._call("FeedbackTakenBack", "DELETE /v1/citizens/{}/feedback/{}", citizen_id, feedback_id, repeatable=False)
 
     async def imagine(self, request: Imagine | None = None, /, **given: Unpack[ImagineFields]) -> Imagination:
         """What came of an action before; with `keep` the prediction is kept, to be compared with its outcome."""
         body = collect_fields(request, given)
-        return await self._call(Imagination, "POST /v1/imagine", body=body, repeatable=not body.get("keep"))
+        return await self._call("Imagination", "POST /v1/imagine", body=body, repeatable=not body.get("keep"))
 
     async def predictions(self, citizen_id: str, **given: Unpack[PredictionQueryFields]) -> PredictionPage:
         """The kept predictions and what came of them, the newest first."""
-        return await self._call(PredictionPage, "GET /v1/citizens/{}/predictions", citizen_id, params=given)
+        return await self._call("PredictionPage", "GET /v1/citizens/{}/predictions", citizen_id, params=given)
 
     async def calibration(self, citizen_id: str) -> Calibration:
         """How right the kept predictions were: the Brier score, over time and by bins of shares."""
-        return await self._call(Calibration, "GET /v1/citizens/{}/calibration", citizen_id)
+        return await self._call("Calibration", "GET /v1/citizens/{}/calibration", citizen_id)
 
     async def check_rules(self, request: RulesCheck | None = None, /, **given: Unpack[RulesCheckFields]) -> RulesVerdict:
         """Whether an action may be done by the citizen's rules: `allow`, `warn`, `block` or `unchecked`."""
-        return await self._call(RulesVerdict, "POST /v1/rules/check", body=collect_fields(request, given), repeatable=False)
+        return await self._call("RulesVerdict", "POST /v1/rules/check", body=collect_fields(request, given), repeatable=False)
 
     async def rules(self, citizen_id: str, **given: Unpack[RulesPageFields]) -> RulesAnswer:
         """The rules that hold, the newest first, each with how often it held, failed and was checked."""
-        return await self._call(RulesAnswer, "GET /v1/citizens/{}/rules", citizen_id, params=given)
+        return await self._call("RulesAnswer", "GET /v1/citizens/{}/rules", citizen_id, params=given)
 
     async def answer_offer(self, offer_id: str, request: OfferReply | None = None, /, **given: Unpack[OfferReplyFields]) -> OfferOutcome:
         """Take an offer up, which applies its command, or decline it, so that it does not come back."""
-        return await self._call(OfferOutcome, "POST /v1/upkeep/offers/{}", offer_id, body=collect_fields(request, given), repeatable=False)
+        return await self._call("OfferOutcome", "POST /v1/upkeep/offers/{}", offer_id, body=collect_fields(request, given), repeatable=False)
 
     async def offers(self, request: OffersRequest | None = None, /, **given: Unpack[OffersRequestFields]) -> OffersAnswer:
         """What could be resolved or unblocked and nobody took up, each with its ready-made command."""
-        return await self._call(OffersAnswer, "GET /v1/upkeep/offers", params=collect_fields(request, given))
+        return await self._call("OffersAnswer", "GET /v1/upkeep/offers", params=collect_fields(request, given))
 
     async def intend(self, citizen_id: str, request: IntendRequest | None = None, /, **given: Unpack[IntendRequestFields]) -> Intended:
         """Decide what the appetite leads to, and ask it; with `run=False` only the decision is told."""
         body = with_form(collect_fields(request, given))
-        return expand_intended(await self._call(SentIntended, "POST /v1/citizens/{}/intend", citizen_id, body=body, repeatable=not body.get("apply_feedback")))
+        return await self._call("SentIntended", "POST /v1/citizens/{}/intend", citizen_id, body=body, repeatable=not body.get("apply_feedback"), reads="expand_intended")
 
     async def appetite(self, citizen_id: str, **given: Unpack[AppetiteRequestFields]) -> Appetite:
         """What the citizen has to wake for: readings from 0 to 1, each with its reason and its memories."""
-        return await self._call(Appetite, "GET /v1/citizens/{}/appetite", citizen_id, params=given)
+        return await self._call("Appetite", "GET /v1/citizens/{}/appetite", citizen_id, params=given)
 
     async def agreement(self, memory_id: str, level: Literal["N2", "N3"] = "N2", **given: Unpack[OfCollectiveFields]) -> Agreement:
         """How far the citizens agree on a shared memory: who holds it, who has a copy, who contests it."""
-        return await self._call(Agreement, "GET /v1/memories/{}/{}/agreement", level, memory_id, params=given)
+        return await self._call("Agreement", "GET /v1/memories/{}/{}/agreement", level, memory_id, params=given)
 
     async def share(self, request: Share | None = None, /, **given: Unpack[ShareFields]) -> Shared:
         """Copy a memory with its links to N2 or N3; sent again, it brings the copy up to date."""
-        return await self._call(Shared, "POST /v1/share", body=collect_command(request, given))
+        return await self._call("Shared", "POST /v1/share", body=collect_command(request, given))
 
     async def contest(self, request: ContestRequest | None = None, /, **given: Unpack[ContestRequestFields]) -> WriteReceipt:
         """Say that a shared memory of another is wrong, and why; sent again, it changes the reason."""
-        return await self._call(WriteReceipt, "POST /v1/contests", body=collect_command(request, given))
+        return await self._call("WriteReceipt", "POST /v1/contests", body=collect_command(request, given))
 
     async def withdraw_contest(self, request: Withdraw | None = None, /, **given: Unpack[WithdrawFields]) -> WriteReceipt:
         """Take a contest back from now on."""
-        return await self._call(WriteReceipt, "POST /v1/contests/withdraw", body=collect_command(request, given))
+        return await self._call("WriteReceipt", "POST /v1/contests/withdraw", body=collect_command(request, given))
 
     async def list_contested(self, **given: Unpack[ContestedQueryFields]) -> ContestedPage:
         """One page of the shared memories that somebody contests, with who does and why."""
-        return await self._call(ContestedPage, "GET /v1/contested", params=given)
+        return await self._call("ContestedPage", "GET /v1/contested", params=given)
 
     async def perspectives(self, request: Look | None = None, /, **given: Unpack[LookFields]) -> Perspectives:
         """A question looked at by meaning, by shape and by feeling; no memory stands in two of them."""
-        return await self._call(Perspectives, "POST /v1/perspectives", body=collect_fields(request, given))
+        return await self._call("Perspectives", "POST /v1/perspectives", body=collect_fields(request, given))
 
     async def situation(self, citizen_id: str, request: SituationRequest | None = None, /, **given: Unpack[SituationRequestFields]) -> Situation:
         """All that an agent of a cycle begins with: state, stimuli, window, contexts, rules, changes, a text."""
-        return await self._call(Situation, "POST /v1/citizens/{}/situation", citizen_id, body=collect_fields(request, given))
+        return await self._call("Situation", "POST /v1/citizens/{}/situation", citizen_id, body=collect_fields(request, given))
 
     async def stream(self, stream_id: str) -> StreamRecord:
         """What a stream was asked and showed. Raises NotFound for one that is not noted."""
-        return await self._call(StreamRecord, "GET /v1/streams/{}", stream_id)
+        return await self._call("StreamRecord", "GET /v1/streams/{}", stream_id)
 
     async def streams(self, citizen_id: str, **given: Unpack[PagedFields]) -> StreamPage:
         """A page of the streams of a citizen, the newest first."""
-        return await self._call(StreamPage, "GET /v1/citizens/{}/streams", citizen_id, params=given)
+        return await self._call("StreamPage", "GET /v1/citizens/{}/streams", citizen_id, params=given)
 
     async def replay(self, stream_id: str) -> Replay:
         """Ask the same again, as of then and known then. Raises NotFound for a stream that is not noted."""
-        return await self._call(Replay, "POST /v1/streams/{}/replay", stream_id)
+        return await self._call("Replay", "POST /v1/streams/{}/replay", stream_id)
 
     async def associate(self, request: TagWalk | None = None, /, **given: Unpack[TagWalkFields]) -> Associations:
         """Memories that match the words of a question, and others that their tags and links lead to."""
-        return await self._call(Associations, "POST /v1/associate", body=collect_fields(request, given))
+        return await self._call("Associations", "POST /v1/associate", body=collect_fields(request, given))
 
     async def identity(self, request: WhoIs | None = None, /, **given: Unpack[WhoIsFields]) -> Identity:
         """Who the citizen is, or was: the entities that most of its memories point to."""
         body = collect_fields(request, given)
-        return await self._call(Identity, "GET /v1/citizens/{}/identity", body.pop('citizen_id', None), params=body)
+        return await self._call("Identity", "GET /v1/citizens/{}/identity", body.pop('citizen_id', None), params=body)
 
     async def dissonances(self, citizen_id: str, **given: Unpack[LearningPageFields]) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.
 
         With `limit` or `cursor` only one page; with `known_at` as it was known then.
         """
-        return count_again(await self._call(LearningMoments, "GET /v1/citizens/{}/dissonances", citizen_id, params=given, pages="dissonances"))
+        return await self._call("LearningMoments", "GET /v1/citizens/{}/dissonances", citizen_id, params=given, pages="dissonances", reads="count_again")
 
     async def identity_diff(self, citizen_id: str, **given: Unpack[BetweenFields]) -> IdentityDiff:
         """What changed in the citizen between `from_time` and `to_time`, which is now if it is left out."""
-        return await self._call(IdentityDiff, "GET /v1/citizens/{}/identity/diff", citizen_id, params=given)
+        return await self._call("IdentityDiff", "GET /v1/citizens/{}/identity/diff", citizen_id, params=given)
+
+    async def life(self, citizen_id: str, **given: Unpack[AsOfFields]) -> Life:
+        """How much the citizen lived in each week, with which energy and feelings."""
+        return await self._call("Life", "GET /v1/citizens/{}/life", citizen_id, params=given)
 
     async def remember(self, request: Remember | None = None, /, **given: Unpack[RememberFields]) -> WriteReceipt:
         """Store one memory."""
-        return await self._call(WriteReceipt, "POST /v1/memories", body=collect_command(request, given))
+        return await self._call("WriteReceipt", "POST /v1/memories", body=collect_command(request, given))
 
     async def list_memories(self, **given: Unpack[MemoryListRequestFields]) -> MemoryPage:
         """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
-        return await self._call(MemoryPage, "GET /v1/memories", params=given)
+        return await self._call("MemoryPage", "GET /v1/memories", params=given)
 
     async def history(self, memory_id: str, **given: Unpack[HistoryRequestOnLevelFields]) -> MemoryHistory:
         """All records of the memory in the order they became known; with `limit` or `cursor` one page."""
         body = collect_fields(None, given)
-        return await self._call(MemoryHistory, "GET /v1/memories/{}/{}/history", pop_level(body), memory_id, params=body, pages="records")
+        return await self._call("MemoryHistory", "GET /v1/memories/{}/{}/history", pop_level(body), memory_id, params=body, pages="records")
 
     async def get(self, memory_id: str, **given: Unpack[MomentRequestOnLevelFields]) -> ConsciousnessNode:
         """The memory as it is now, or at `as_of_time` as known at `known_at`."""
         body = collect_fields(None, given)
-        return await self._call(ConsciousnessNode, "GET /v1/memories/{}/{}", pop_level(body), memory_id, params=body)
+        return await self._call("ConsciousnessNode", "GET /v1/memories/{}/{}", pop_level(body), memory_id, params=body)
 
     async def supersede(self, request: Supersede | None = None, /, **given: Unpack[SupersedeFields]) -> WriteReceipt:
         """The world changed: the old content ends at `effective_at`, the new begins there."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/memories/{}/{}/supersede", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/memories/{}/{}/supersede", pop_level(body), body.pop('id', None), body=body)
 
     async def correct(self, request: Correct | None = None, /, **given: Unpack[CorrectFields]) -> WriteReceipt:
         """We were wrong: the corrected content holds over the same valid time."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/memories/{}/{}/correct", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/memories/{}/{}/correct", pop_level(body), body.pop('id', None), body=body)
 
     async def retract(self, request: Retract | None = None, /, **given: Unpack[RetractingFields]) -> WriteReceipt:
         """The memory no longer holds from `effective_at` on; without `effective_at` it never held."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/memories/{}/{}/retract", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/memories/{}/{}/retract", pop_level(body), body.pop('id', None), body=body)
 
     async def resolve(self, request: Resolve | None = None, /, **given: Unpack[ResolvingFields]) -> WriteReceipt:
         """Set the resolution state of a memory: resolved, unless another state is named."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/memories/{}/{}/resolve", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/memories/{}/{}/resolve", pop_level(body), body.pop('id', None), body=body)
 
     async def undo(self, request: Undo | None = None, /, **given: Unpack[UndoingFields]) -> WriteReceipt:
         """Revert the last change by new records; the mistake stays visible in the past."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/memories/{}/{}/undo", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/memories/{}/{}/undo", pop_level(body), body.pop('id', None), body=body)
 
     async def erase_memory(self, request: EraseMemory | None = None, /, **given: Unpack[EraseMemoryFields]) -> ErasureReport:
         """Remove the memory for good, from the past too. This cannot be undone."""
         body = collect_command(request, given)
-        return await self._call(ErasureReport, "POST /v1/memories/{}/{}/erase", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("ErasureReport", "POST /v1/memories/{}/{}/erase", pop_level(body), body.pop('id', None), body=body)
 
     async def relate(self, request: Relate | None = None, /, **given: Unpack[RelateFields]) -> WriteReceipt:
         """Store one link between two memories."""
-        return await self._call(WriteReceipt, "POST /v1/links", body=collect_command(request, given))
+        return await self._call("WriteReceipt", "POST /v1/links", body=collect_command(request, given))
 
     async def list_links(self, **given: Unpack[LinkListRequestFields]) -> LinkPage:
         """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
-        return await self._call(LinkPage, "GET /v1/links", params=given)
+        return await self._call("LinkPage", "GET /v1/links", params=given)
 
     async def link_history(self, link_id: str, **given: Unpack[HistoryRequestOnLevelFields]) -> LinkHistory:
         """All records of the link in the order they became known; with `limit` or `cursor` one page."""
         body = collect_fields(None, given)
-        return await self._call(LinkHistory, "GET /v1/links/{}/{}/history", pop_level(body), link_id, params=body, pages="records")
+        return await self._call("LinkHistory", "GET /v1/links/{}/{}/history", pop_level(body), link_id, params=body, pages="records")
 
     async def get_link(self, link_id: str, **given: Unpack[MomentRequestOnLevelFields]) -> ConsciousnessRelationship:
         """The link as it is now, or at `as_of_time` as known at `known_at`."""
         body = collect_fields(None, given)
-        return await self._call(ConsciousnessRelationship, "GET /v1/links/{}/{}", pop_level(body), link_id, params=body)
+        return await self._call("ConsciousnessRelationship", "GET /v1/links/{}/{}", pop_level(body), link_id, params=body)
 
     async def supersede_link(self, request: SupersedeLink | None = None, /, **given: Unpack[SupersedeLinkFields]) -> WriteReceipt:
         """The world changed: the old metadata end at `effective_at`, the new begin there."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/links/{}/{}/supersede", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/links/{}/{}/supersede", pop_level(body), body.pop('id', None), body=body)
 
     async def correct_link(self, request: CorrectLink | None = None, /, **given: Unpack[CorrectLinkFields]) -> WriteReceipt:
         """We were wrong: the corrected metadata hold over the same valid time."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/links/{}/{}/correct", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/links/{}/{}/correct", pop_level(body), body.pop('id', None), body=body)
 
     async def unrelate(self, request: Unrelate | None = None, /, **given: Unpack[RetractingFields]) -> WriteReceipt:
         """The link no longer holds from `effective_at` on; without `effective_at` it never held."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/links/{}/{}/retract", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/links/{}/{}/retract", pop_level(body), body.pop('id', None), body=body)
 
     async def resolve_link(self, request: ResolveLink | None = None, /, **given: Unpack[ResolvingFields]) -> WriteReceipt:
         """Set the resolution state of a link: resolved, unless another state is named."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/links/{}/{}/resolve", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/links/{}/{}/resolve", pop_level(body), body.pop('id', None), body=body)
 
     async def undo_link(self, request: UndoLink | None = None, /, **given: Unpack[UndoingFields]) -> WriteReceipt:
         """Revert the last change by new records; the mistake stays visible in the past."""
         body = collect_command(request, given)
-        return await self._call(WriteReceipt, "POST /v1/links/{}/{}/undo", pop_level(body), body.pop('id', None), body=body)
+        return await self._call("WriteReceipt", "POST /v1/links/{}/{}/undo", pop_level(body), body.pop('id', None), body=body)
 
     async def receipt(self, command_id: str, **given: Unpack[ReceiptRequestFields]) -> WriteReceipt:
         """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
-        return await self._call(WriteReceipt, "GET /v1/receipts/{}", command_id, params=given)
+        return await self._call("WriteReceipt", "GET /v1/receipts/{}", command_id, params=given)
 
     async def erase_episode(self, request: EraseEpisode | None = None, /, **given: Unpack[EraseEpisodeFields]) -> ErasureReport:
         """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
         body = collect_command(request, given)
-        return await self._call(ErasureReport, "DELETE /v1/episodes/{}", body.pop('episode_id', None), params=body)
+        return await self._call("ErasureReport", "DELETE /v1/episodes/{}", body.pop('episode_id', None), params=body)
 
     async def list_citizens(self, **given: Unpack[PagedFields]) -> CitizenPage:
         """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
-        return await self._call(CitizenPage, "GET /v1/citizens", params=given)
+        return await self._call("CitizenPage", "GET /v1/citizens", params=given)
 
     async def state(self, citizen_id: str, **given: Unpack[AsOfFields]) -> CitizenState:
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
-        return await self._call(CitizenState, "GET /v1/citizens/{}/state", citizen_id, params=given)
+        return await self._call("CitizenState", "GET /v1/citizens/{}/state", citizen_id, params=given)
 
     async def usage(self, citizen_id: str) -> CitizenUsage:
         """The memories, links, bytes and requests of the citizen, with its quotas."""
-        return await self._call(CitizenUsage, "GET /v1/citizens/{}/usage", citizen_id)
+        return await self._call("CitizenUsage", "GET /v1/citizens/{}/usage", citizen_id)
 
     async def state_history(self, citizen_id: str, **given: Unpack[PagedFields]) -> StateHistory:
         """One page of the records of the state; `cursor` is the `next` of the page before."""
-        return await self._call(StateHistory, "GET /v1/citizens/{}/state/history", citizen_id, params=given)
+        return await self._call("StateHistory", "GET /v1/citizens/{}/state/history", citizen_id, params=given)
 
     async def energy(self, citizen_id: str, **given: Unpack[PagedFields]) -> EnergySeries:
         """The energy now, and one page of what set it; `cursor` is the `next` of the page before."""
-        return await self._call(EnergySeries, "GET /v1/citizens/{}/energy", citizen_id, params=given)
+        return await self._call("EnergySeries", "GET /v1/citizens/{}/energy", citizen_id, params=given)
 
     async def set_state(self, citizen_id: str, request: StateChange | None = None, /, **given: Unpack[StateChangeFields]) -> CitizenState:
         """Set the fields given, from `valid_at` or now on; the others stay."""
-        return await self._call(CitizenState, "PUT /v1/citizens/{}/state", citizen_id, body=collect_fields(request, given))
+        return await self._call("CitizenState", "PUT /v1/citizens/{}/state", citizen_id, body=collect_fields(request, given))
 
     async def erase_citizen(self, request: EraseCitizen | None = None, /, **given: Unpack[EraseCitizenFields]) -> ErasureReport:
         """Remove the whole personal memory for good."""
         body = collect_command(request, given)
-        return await self._call(ErasureReport, "DELETE /v1/citizens/{}", body.pop('citizen_id', None), params=body)
+        return await self._call("ErasureReport", "DELETE /v1/citizens/{}", body.pop('citizen_id', None), params=body)
 
     async def list_collectives(self, **given: Unpack[PagedFields]) -> CollectivePage:
         """One page of the collectives that the key may read; `cursor` is the `next` of the page before."""
-        return await self._call(CollectivePage, "GET /v1/collectives", params=given)
+        return await self._call("CollectivePage", "GET /v1/collectives", params=given)
 
     async def erase_collective(self, collective: str, **given: Unpack[ErasureRequestFields]) -> ErasureReport:
         """Remove a whole collective for good, with all that anybody wrote there."""
-        return await self._call(ErasureReport, "DELETE /v1/collectives/{}", collective, params=collect_command(None, given))
+        return await self._call("ErasureReport", "DELETE /v1/collectives/{}", collective, params=collect_command(None, given))
 
     async def sweep(self, request: SweepRequest | None = None, /, **given: Unpack[SweepRequestFields]) -> SweepAnswer:
         """Check whole graphs and report their state; with `limit` one batch, and `next` for the following one."""
-        return await self._call(SweepAnswer, "POST /v1/upkeep/sweep", body=collect_fields(request, given))
+        return await self._call("SweepAnswer", "POST /v1/upkeep/sweep", body=collect_fields(request, given))
 
     async def quality(self, **given: Unpack[QualityRequestFields]) -> QualityAnswer:
         """What sweeps of each whole graph found, oldest first; `fallen_from` is set where the grade fell."""
-        return await self._call(QualityAnswer, "GET /v1/upkeep/quality", params=given)
+        return await self._call("QualityAnswer", "GET /v1/upkeep/quality", params=given)
 
     async def repair(self, request: RepairRequest | None = None, /, **given: Unpack[RepairRequestFields]) -> RepairOutcome:
         """Run the repair task of a finding. `gone`: the record changed since, and nothing was done."""
-        return await self._call(RepairOutcome, "POST /v1/upkeep/repair", body=collect_fields(request, given))
+        return await self._call("RepairOutcome", "POST /v1/upkeep/repair", body=collect_fields(request, given))
 
     async def upkeep_runs(self, **given: Unpack[RunsQueryFields]) -> RunsAnswer:
         """The runs of upkeep, the newest first, who does the upkeep now, and which jobs there are."""
-        return await self._call(RunsAnswer, "GET /v1/upkeep/runs", params=given)
+        return await self._call("RunsAnswer", "GET /v1/upkeep/runs", params=given)
 
     async def upkeep_run(self, run_id: str) -> Run:
         """One run, by its id."""
-        return await self._call(Run, "GET /v1/upkeep/runs/{}", run_id)
+        return await self._call("Run", "GET /v1/upkeep/runs/{}", run_id)
 
     async def run_upkeep(self, request: RunRequest | None = None, /, **given: Unpack[RunRequestFields]) -> RunsAnswer:
         """Run jobs now; with `dry_run` only say what they would do. Raises Conflict when another run goes on."""
-        return await self._call(RunsAnswer, "POST /v1/upkeep/run", body=collect_fields(request, given), repeatable=False)
+        return await self._call("RunsAnswer", "POST /v1/upkeep/run", body=collect_fields(request, given), repeatable=False)
 
     async def undo_upkeep(self, run_id: str) -> Run:
         """Take a whole run back; `errors` names what somebody else has changed since, and was left."""
-        return await self._call(Run, "POST /v1/upkeep/runs/{}/undo", run_id)
+        return await self._call("Run", "POST /v1/upkeep/runs/{}/undo", run_id)
 
     async def own_upkeep(self, citizen_id: str) -> OwnUpkeep:
         """Which upkeep the citizen asks for itself."""
-        return await self._call(OwnUpkeep, "GET /v1/citizens/{}/upkeep", citizen_id)
+        return await self._call("OwnUpkeep", "GET /v1/citizens/{}/upkeep", citizen_id)
 
     async def set_own_upkeep(self, citizen_id: str, request: OwnUpkeep | None = None, /, **given: Unpack[OwnUpkeepFields]) -> OwnUpkeep:
         """Say which upkeep the citizen wants: `mode="off"` for none in idle time, or `jobs` of its own."""
-        return await self._call(OwnUpkeep, "PUT /v1/citizens/{}/upkeep", citizen_id, body=collect_fields(request, given))
+        return await self._call("OwnUpkeep", "PUT /v1/citizens/{}/upkeep", citizen_id, body=collect_fields(request, given))
 
     async def create_key(self, request: KeyRequest | None = None, /, **given: Unpack[KeyRequestFields]) -> NewKey:
         """Make a key. It is shown only once."""
-        return await self._call(NewKey, "POST /v1/keys", body=collect_fields(request, given), repeatable=False)
+        return await self._call("NewKey", "POST /v1/keys", body=collect_fields(request, given), repeatable=False)
 
     async def list_keys(self) -> KeyList:
         """All keys, oldest first, including revoked and expired ones."""
-        return await self._call(KeyList, "GET /v1/keys")
+        return await self._call("KeyList", "GET /v1/keys")
 
     async def change_key(self, key_id: str, request: KeyChange | None = None, /, **given: Unpack[KeyChangeFields]) -> KeyInfo:
         """Change the highest source that the key may claim."""
-        return await self._call(KeyInfo, "PATCH /v1/keys/{}", key_id, body=collect_fields(request, given))
+        return await self._call("KeyInfo", "PATCH /v1/keys/{}", key_id, body=collect_fields(request, given))
 
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Revoke the key: it is refused from now on."""
-        return await self._call(KeyInfo, "DELETE /v1/keys/{}", key_id)
+        return await self._call("KeyInfo", "DELETE /v1/keys/{}", key_id)
 
     async def live(self) -> Alive:
         """Check that the process answers. Raises Unavailable at once when it does not."""
-        return await self._call(Alive, "GET /health/live", repeatable=False)
+        return await self._call("Alive", "GET /health/live", repeatable=False)
 
     async def health(self) -> Ready:
         """Check that every request can be served. Raises Unavailable at once when not."""
-        return await self._call(Ready, "GET /health/ready", repeatable=False)
+        return await self._call("Ready", "GET /health/ready", repeatable=False)
 # fmt: on
 
 
@@ -1009,6 +992,7 @@ class SyncCalls(SyncSender):
     identity = block_on(Calls.identity)
     dissonances = block_on(Calls.dissonances)
     identity_diff = block_on(Calls.identity_diff)
+    life = block_on(Calls.life)
     remember = block_on(Calls.remember)
     list_memories = block_on(Calls.list_memories)
     history = block_on(Calls.history)

@@ -1,0 +1,2 @@
+from substrate_client.async_client import AsyncSubstrate as AsyncSubstrate
+from substrate_client.sync_client import Substrate as Substrate
