@@ -15,11 +15,11 @@ from pydantic import ValidationError
 from schemas.errors import Conflict, InvalidRequest
 from schemas.upkeep.backup import VERSION, HeldFile, Manifest
 from substrate.engine.data_directory import write_private
+from substrate.graphs.parking import ENDING, LINKED
 
 SNAPSHOT: Final = "engine.rdb"
 MANIFEST: Final = "manifest.json"
 PARKED: Final = "parked"
-_LINKED: Final = ".backup-"
 NOTES: Final = "engine.backups"
 """File of the data directory that lists where its backups were written."""
 MAX_NOTES: Final = 20
@@ -41,12 +41,12 @@ def link_parked(folder: Path) -> Path | None:
     Removes what a killed backup left. Raises InvalidRequest where it cannot be made."""
     if not folder.is_dir():
         return None
-    for left in folder.glob(f"{_LINKED}*"):
+    for left in folder.glob(f"{LINKED}*"):
         shutil.rmtree(left, ignore_errors=True)
-    linked = folder / f"{_LINKED}{token_hex(4)}"
+    linked = folder / f"{LINKED}{token_hex(4)}"
     try:
         linked.mkdir(mode=0o700)
-        for path in folder.glob("*.parked"):
+        for path in folder.glob(f"*{ENDING}"):
             with suppress(FileNotFoundError):  # woken at this moment
                 os.link(path, linked / path.name)
     except OSError as error:
@@ -76,9 +76,10 @@ def write_backup(
         for path in sorted(parked.iterdir()) if parked is not None else ():
             (draft / PARKED).mkdir(mode=0o700, exist_ok=True)
             name = f"{PARKED}/{path.name}"
-            shutil.copyfile(path, draft / name)
-            (draft / name).chmod(0o600)
-            files[name] = _digest(draft / name)
+            with suppress(FileNotFoundError):  # something of the citizen was erased meanwhile
+                shutil.copyfile(path, draft / name)
+                (draft / name).chmod(0o600)
+                files[name] = _digest(draft / name)
         complete = manifest.model_copy(update={"files": files})
         _write_durably(draft / MANIFEST, complete.model_dump_json(indent=2).encode() + b"\n")
         draft.replace(target)

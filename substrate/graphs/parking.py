@@ -35,6 +35,8 @@ from substrate.graphs.names import CITIZEN_PREFIX, DELETIONS
 from substrate.likeness.elements import set_names
 
 ENDING: Final = ".parked"
+LINKED: Final = ".backup-"
+"""The name of a folder with links to the files, for a backup under way, begins so."""
 MARK: Final = "substrate:parked:"
 """What a mark begins with; the checksum follows."""
 LATEST_WRITE: Final = Query(
@@ -196,12 +198,14 @@ class Parking(NothingParked):
         return names
 
     def _files(self, graph: str) -> list[Path]:
-        return list(self.folder.glob(f"{_file_name(graph)}.*"))
+        """With those that a backup under way, or one that was killed, has links to."""
+        name = f"{_file_name(graph)}.*"
+        return [*self.folder.glob(name), *self.folder.glob(f"{LINKED}*/{name}")]
 
     def _remove_files(self, graph: str, kept: Path | None) -> None:
         try:
             for path in self._files(graph):
-                if path != kept:
+                if kept is None or path.name != kept.name:
                     path.unlink(missing_ok=True)
         except OSError as error:
             raise InvalidRequest(f"{self.folder} cannot be written: {error.strerror}") from error

@@ -22,6 +22,7 @@ from orchestration.writing.erasure import erase
 from schemas.commands import EraseCitizen, EraseMemory
 from schemas.errors import InvalidRequest, NotFound, StoreMisfit
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from substrate.backup.files import link_parked
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.graphs import parking as parking_module
@@ -220,9 +221,12 @@ async def test_erasing_reaches_sleepers(deps: Deps, fresh_citizen: str) -> None:
 async def test_erasing_a_memory_reaches_the_old_file(deps: Deps, fresh_citizen: str) -> None:
     await write(deps, fresh_citizen, "m1", "m2")
     await park(deps, fresh_citizen)
+    linked = await asyncio.to_thread(link_parked, parking_of(deps).folder)  # as a backup that was killed leaves it
+    assert linked is not None
     command = EraseMemory(citizen_id=fresh_citizen, id="m1")
     await erase(command, deps, await deps.connection.now(), deps.directory)
-    assert not files(deps)
+    assert files(deps) == [linked]
+    linked.rmdir()
     assert await stored(deps, fresh_citizen) == {"m2"}
 
 
