@@ -30,7 +30,7 @@ import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.asyncio.lock import Lock
 
-from schemas.errors import Fault, Unavailable
+from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.temporal import Instant
 from substrate.connection.addresses import WRITES_AT_ONCE, Wiring, open_servers
 from substrate.connection.errors import (
@@ -53,7 +53,7 @@ from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
 
 if TYPE_CHECKING:
-    from schemas.settings import AckMode
+    from schemas.settings import AckMode, ReadMode
 
 type Row = Sequence[Any]
 
@@ -116,6 +116,7 @@ class Connection:
         timeout_ms: int,
         credentials: tuple[str | None, str | None] = (None, None),
         acknowledge: AckMode = "auto",
+        read_from: ReadMode = "primary",
     ) -> None:
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
@@ -137,7 +138,8 @@ class Connection:
         self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, active, rest_beyond_s=QUICK_S)
         self._engines: dict[str, str | None] = {}
         answer_s = max(5.0, 4 * timeout_ms / 1000)
-        self.servers = open_servers(url, Wiring(credentials, answer_s, self._on_connect, self._moved), acknowledge)
+        wiring = Wiring(credentials, answer_s, self._on_connect, self._moved)
+        self.servers = open_servers(url, wiring, acknowledge, read_from)
         self._lines, self._writing_lines = self.servers.lines, self.servers.writing_lines
         self.moving_s = self.servers.moving_s
 
@@ -163,10 +165,13 @@ class Connection:
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self.moving_s)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
-                if await self._woke(reply, words):
-                    replies[place] = await self._run(name, words)
-                else:
+                if not await self._woke(reply, words):
                     replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
+                    continue
+                try:
+                    replies[place] = await self._run(name, words)
+                except SubstrateError as error:
+                    replies[place] = error
         return replies
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
@@ -287,6 +292,8 @@ class Connection:
         What is found written may be of a write that was not confirmed. Raises NotConfirmed, or as `write`."""
         if self.servers.replicas_asked:
             await self._in_time("SET", mark_of(key), self._writing_lines.send)
+        elif self.servers.reads_replicas:
+            self.servers.note_written(key)
 
     async def command(self, *words: str | int | bytes) -> Any:
         """Send any other Redis command and return its reply. Raises as `read` does."""

@@ -248,6 +248,49 @@ STRUCTURES: Final[dict[str, tuple[str | None, str, Callable[[int], bytes]]]] = {
         + joined(b'{"event":"UPDATE","new_memory":"z","updated_at":"2024-01-01T00:00:00Z"}', min(n, 10_000))
         + b"]}]",
     ),
+    "lines of a session": (
+        "claude-code", "a.jsonl",
+        lambda n: numbered(b'{"type":"user","uuid":"u%d","isSidechain":false,"sessionId":"s",'
+        b'"message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}', min(n, 10_000), b"\n"),
+    ),
+    "an output of a tool": (
+        "claude-code", "a.jsonl", lambda n: b'{"type":"user","uuid":"u","isSidechain":false,"message":{"content":'
+        b'[{"type":"tool_result","content":"' + b"x" * n + b'"}]}}\n{"isSidechain":true}\n',
+    ),
+    "parts of a session": (
+        "codex", "a.jsonl", lambda n: b'{"timestamp":1,"type":"response_item","payload":{"type":"message","role":'
+        b'"user","content":[' + joined(b'{"type":"input_text","text":"x"}', n) + b"]}}",
+    ),
+    "parts of a message": (
+        "opencode", "a.json", lambda n: b'{"info":{},"messages":[{"info":{"role":"user"},"parts":['
+        + joined(b'{"type":"tool","tool":"t","state":{"input":[],"output":"x"}}', n) + b"]}]}",
+    ),
+    "runs that repeat": (
+        "langsmith", "a.jsonl",
+        lambda n: (b'{"run_type":"llm","trace_id":1,"inputs":{"messages":[' + joined(TURN, min(n, 99)) + b"]}}\n")
+        * min(n // 10, 1000),
+    ),
+    "lists in lists of a run": (
+        "langsmith", "a.json", lambda n: b'[{"run_type":"llm","inputs":{"messages":' + b"[" * min(n, 900)
+        + b"]" * min(n, 900) + b"}}]",
+    ),
+    "messages of a dump": (
+        "langchain", "a.json",
+        lambda n: b"[" + joined(b'{"type":"human","data":{"content":"x","additional_kwargs":{}}}', min(n, 10_000))
+        + b"]",
+    ),
+    "spans": (
+        "openai-agents", "a.json", lambda n: b'{"data":[' + numbered(
+            b'{"id":"s%d","trace_id":"t","span_data":{"type":"function","name":"f","input":"x","output":"y"}}',
+            min(n, 10_000)) + b"]}",
+    ),
+    "conversations": (
+        "conversations", "a.jsonl", lambda n: (b'{"messages":[' + TURN + b"]}\n") * min(n, 10_000)
+    ),
+    "calls in a message": (
+        "conversations", "a.json", lambda n: b'[{"messages":[{"role":"assistant","content":"","tool_calls":['
+        + joined(b'{"function":{"name":"f","arguments":"{}"}}', n) + b"]}]}]",
+    ),
     "entities": ("mcp-memory", "a.jsonl", lambda n: numbered(ENTITY, min(n, 10_000), b"\n")),
 }  # fmt: skip
 """For each structure its format, a name, and a file of n of it. Lists of true items end at 10,000."""
@@ -283,6 +326,9 @@ FOREIGN: Final = {
 """Small files of the formats of which no export lies in `tests/data`."""
 ENDINGS: Final = {
     "chatgpt": "chatgpt_*.json", "claude": "claude_*.json", "telegram": "telegram_*.json", "email": "*.[em][mb]*",
+    "claude-code": "agents/claude*", "codex": "agents/codex*", "opencode": "agents/opencode*",
+    "langsmith": "agents/langsmith*", "langchain": "agents/langchain*", "openai-agents": "agents/openai*",
+    "conversations": "agents/[cs][oh]*s*.json*",
     "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt", "whatsapp": "WhatsApp*/*.txt",
 }  # fmt: skip
 ODD: Final = (

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
+    agents,
     command_files,
     conversations,
     documents,
@@ -23,6 +24,7 @@ from orchestration.ingestion.formats import (
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.reader import (
     DAMAGE,
+    NOTHING_SAID,
     File,
     FileSet,
     Format,
@@ -55,6 +57,7 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (command_files.GRAPHITI, command_files.parse_graphiti),
     (command_files.MEM0, command_files.parse_mem0),
     (command_files.MCP_MEMORY, command_files.parse_mcp_memory),
+    *agents.SHAPES,
 )
 FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
@@ -183,7 +186,8 @@ def _parse_apart(form: str | None, files: FileSet) -> Intake:
         try:
             parse(form, replace(files, files=(file,)))
         except InvalidRequest as error:
-            faults[file.name] = error
+            if NOTHING_SAID not in error.detail:  # beside others it is no fault
+                faults[file.name] = error
     good = tuple(file for file in files.files if file.name not in faults)
     if not good:
         raise next(iter(faults.values()))

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.reader import (
+    NOTHING_SAID,
     File,
     FileSet,
     Format,
@@ -52,8 +53,10 @@ class Chat(NamedTuple):
     said: Sequence[SaidMessage]
 
 
-def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Iterable[Chat]]) -> ParsedFiles:
-    """Build an episode of each conversation that `read` finds in the files.
+def parse_chats(
+    files: FileSet, form: Format, read: Callable[[Reader, File], Iterable[Chat]], prefix: str | None = None
+) -> ParsedFiles:
+    """Build an episode of each conversation that `read` finds in the files. `prefix`: of its id, else the format.
 
     A conversation or a message that cannot be read is a fault, and the others are kept. Raises InvalidRequest when
     nothing can be read at all, and without a citizen.
@@ -81,11 +84,12 @@ def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Ite
     found = read_readable(files, form, collect)
     if not chats or files.citizen_id is None:
         if not found.faults:
-            raise fault(form, files.files[-1].name, "", "holds no message with a text")
+            raise fault(form, files.files[-1].name, "", NOTHING_SAID)
         more = f" (and {len(found.faults) - 1:,} more)" if len(found.faults) > 1 else ""
         detail = f"{found.faults[0]}{more}; {form.name} expects {form.shape}"
         raise InvalidRequest(detail, remedy="Nothing was stored.")
-    episodes = [_episode(f"{form.name}:{chat.id}", chat, files.citizen_id) for chat in chats.values()]
+    prefix = f"{form.name}:" if prefix is None else prefix
+    episodes = [_episode(f"{prefix}{chat.id}", chat, files.citizen_id) for chat in chats.values()]
     return replace(found, items=tuple(episodes))
 
 

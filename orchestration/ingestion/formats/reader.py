@@ -197,6 +197,8 @@ DAMAGE: Final = (
     ValueError,
 )  # fmt: skip
 """What parsers and libraries raise for files that no program should write."""
+NOTHING_SAID: Final = "holds no message with a text"
+"""The fault of a file that can be read, but in which nobody says anything."""
 MAX_NAME: Final = 1000
 MOST_FAULTS: Final = 10_000
 """A file with more holds something else."""
