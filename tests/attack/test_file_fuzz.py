@@ -287,6 +287,20 @@ STRUCTURES: Final[dict[str, tuple[str | None, str, Callable[[int], bytes]]]] = {
     "conversations": (
         "conversations", "a.jsonl", lambda n: (b'{"messages":[' + TURN + b"]}\n") * min(n, 10_000)
     ),
+    "marks of Slack": (
+        "slack", "c/2026-01-01.json", lambda n: b'[{"user":"U","ts":"1.2","text":"' + b"<@a|" * n + b'"}]'
+    ),
+    "messages of Slack": (
+        "slack", "c/2026-01-01.json",
+        lambda n: b"[" + numbered(b'{"user":"U","ts":"%d.5","text":"x"}', min(n, 10_000)) + b"]",
+    ),
+    "messages of Discord": (
+        "discord", "messages/c1/messages.csv",
+        lambda n: b"ID,Timestamp,Contents\n" + numbered(b"%d,2024-01-01 10:00:00,x", min(n, 10_000), b"\n"),
+    ),
+    "names of Discord": (
+        "discord", "messages/index.json", lambda n: b"{" + numbered(b'"%d":"x"', n) + b"}",
+    ),
     "calls in a message": (
         "conversations", "a.json", lambda n: b'[{"messages":[{"role":"assistant","content":"","tool_calls":['
         + joined(b'{"function":{"name":"f","arguments":"{}"}}', n) + b"]}]}]",
@@ -320,6 +334,8 @@ FOREIGN: Final = {
     "mem0": b'[{"id":"x","memory":"y","created_at":"2024-03-01T10:00:00Z","history":[{"event":"ADD",'
     b'"new_memory":"z",'
     b'"created_at":"2024-03-01T10:00:00Z"}],"categories":["c"],"metadata":{"k":1}}]',
+    "slack": b'[{"type":"message","user":"U01","text":"a <@U02> <https://x.y|z>","ts":"1772439000.000200",'
+    b'"user_profile":{"real_name":"Ines"},"edited":{"user":"U01","ts":"1772439100.0"},"files":[{"name":"a.pdf"}]}]',
     "mcp-memory": ENTITY % 1 + b"\n" + ENTITY % 2
     + b'\n{"type":"relation","from":"e1","to":"e2","relationType":"likes"}\n',
 }  # fmt: skip
@@ -329,7 +345,8 @@ ENDINGS: Final = {
     "claude-code": "agents/claude*", "codex": "agents/codex*", "opencode": "agents/opencode*",
     "langsmith": "agents/langsmith*", "langchain": "agents/langchain*", "openai-agents": "agents/openai*",
     "conversations": "agents/[cs][oh]*s*.json*",
-    "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt", "whatsapp": "WhatsApp*/*.txt",
+    "discord": "teams/*.json", "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt",
+    "whatsapp": "WhatsApp*/*.txt",
 }  # fmt: skip
 ODD: Final = (
     b"1e999", b"NaN", b"-Infinity", b"null", b"[]", b"{}", b'""', b"true", b"-1", b"9" * 400, b"[[[[", b"\r",

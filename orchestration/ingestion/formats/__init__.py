@@ -19,6 +19,7 @@ from orchestration.ingestion.formats import (
     markdown,
     messages,
     tables,
+    teams,
     whatsapp,
 )
 from orchestration.ingestion.formats.notebook import Notebook
@@ -46,6 +47,8 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (conversations.CLAUDE, conversations.parse_claude),
     (whatsapp.FORM, whatsapp.parse),
     (conversations.TELEGRAM, conversations.parse_telegram),
+    (teams.SLACK, teams.parse_slack),
+    (teams.DISCORD, teams.parse_discord),
     (mail.FORM, mail.parse),
     (tables.FORM, tables.parse),
     (markdown.FORM, markdown.parse),

@@ -23,6 +23,8 @@ from orchestration.ingestion.formats.reader import (
     Names,
     Parser,
     Reader,
+    as_map,
+    first_of,
     load_json,
     names_in,
 )
@@ -190,16 +192,6 @@ def shorten(reader: Reader, text: str) -> str:
     reader.counts[f"texts of tools were shortened to {MOST_OUTPUT:,} characters"] += 1
     end = MOST_OUTPUT // 4
     return f"{text[: MOST_OUTPUT - end]}\n… {len(text) - MOST_OUTPUT:,} characters …\n{text[-end:]}"
-
-
-def as_map(value: Any) -> Mapping[str, Any]:
-    """The value, or an empty object for one that is none."""
-    return value if isinstance(value, dict) else {}
-
-
-def first_of(entry: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The first of these fields that the entry has."""
-    return next((entry[name] for name in names if entry.get(name) is not None), None)
 
 
 # --- where the messages of each program stand -------------------------------------------------------------------

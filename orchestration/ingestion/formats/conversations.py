@@ -131,14 +131,14 @@ def _titled(place: str, title: Any) -> str:
     return f"{place} ({str(title)[:60]})" if title else place
 
 
-def _read_messages[M](
+def read_messages[M](
     reader: Reader, messages: Iterable[M], place: str, read_one: Callable[[Reader, M, str], Iterable[SaidMessage]]
 ) -> list[SaidMessage]:
     """The messages of a conversation that can be read; `read_one` gives none for what nobody said."""
     said: list[SaidMessage] = []
     for number, message in enumerate(messages, start=1):
         with reader.item():
-            said += read_one(reader, message, f"{place}, message {number}")
+            said += read_one(reader, message, f"{place}, message {number}".lstrip(", "))
     return said
 
 
@@ -290,7 +290,7 @@ def _claude_chat(reader: Reader, entry: Any, place: str) -> Chat:
     left_out = len(entry["chat_messages"]) - len(kept)
     if left_out:
         reader.left_out["messages of other branches"] += left_out
-    said = _read_messages(reader, kept, place, _claude_message)
+    said = read_messages(reader, kept, place, _claude_message)
     return Chat(reader.name(entry.get("uuid"), f"{place}, uuid"), reader.text(title, f"{place}, name"), said)
 
 
@@ -377,7 +377,7 @@ def _telegram_chat(reader: Reader, chat: Any, place: str) -> Chat:
         reader.fail(place, "has no messages")
     title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
     place = _titled(place, title)
-    said = _read_messages(reader, chat["messages"], place, _telegram_message)
+    said = read_messages(reader, chat["messages"], place, _telegram_message)
     if not isinstance(chat.get("id"), int | str):
         reader.fail(place, "has no id")
     return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)

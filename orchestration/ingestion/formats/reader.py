@@ -439,6 +439,16 @@ class Reader:
         return tuple(notes)
 
 
+def as_map(value: Any) -> Mapping[str, Any]:
+    """The value, or an empty object for one that is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def first_of(entry: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The first of these fields that the entry has."""
+    return next((entry[name] for name in names if entry.get(name) is not None), None)
+
+
 def short_name(text: str) -> str:
     """Return the text on one line, cut to 120 characters."""
     line = " ".join(text.split())

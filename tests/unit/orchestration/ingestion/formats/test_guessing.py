@@ -31,6 +31,7 @@ GUESSED = {
     "agents/langchain_dump.json": "langchain",
     "agents/langsmith_runs.jsonl": "langsmith",
     "agents/openai_agents_traces.json": "openai-agents",
+    "teams/discord_exporter.json": "discord",
     "agents/sharegpt.json": "conversations",
 }
 
