@@ -180,8 +180,10 @@ DOCX: Final = Format(
 _BODY: Final = "word/document.xml"
 _FACTS: Final = "docProps/core.xml"
 MOST_XML: Final = 32 << 20
+DEEPEST_XML: Final = 200
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING: Final = re.compile(r"(?:heading|berschrift|titre|t[ií]?tulo|titolo|kop)\s*\d", re.IGNORECASE)
+_READ: Final = frozenset(f"{_W}{tag}" for tag in ("p", "tc", "tr", "tbl"))
 _SPACES: Final = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n"}
 _BROKEN: Final = (
     zipfile.BadZipFile,
@@ -232,7 +234,18 @@ def read_xml(reader: Reader, archive: zipfile.ZipFile, name: str) -> Iterator[tu
         text = decode(part.read(MOST_XML + 1)).text or ""
     if len(text) > MOST_XML or "<!DOCTYPE" in text or "<!ENTITY" in text:
         reader.fail(name, f"has more than {MOST_XML >> 20} MiB, or defines entities")
-    yield from ElementTree.iterparse(io.BytesIO(text.encode()), ("start", "end"))  # no entities are left
+    opened: list[ElementTree.Element] = []
+    for event, element in ElementTree.iterparse(io.BytesIO(text.encode()), ("start", "end")):
+        if event == "start":
+            opened.append(element)
+            if len(opened) > DEEPEST_XML:
+                reader.fail(name, f"has elements in more than {DEEPEST_XML} others")
+            yield event, element
+            continue
+        yield event, element
+        opened.pop()
+        if opened and element.tag in _READ:  # so that a long document is never in memory as a whole
+            opened[-1].remove(element)
 
 
 def read_paragraphs(elements: Iterator[tuple[str, ElementTree.Element]]) -> Iterator[tuple[bool, str]]:
@@ -256,7 +269,6 @@ def read_paragraphs(elements: Iterator[tuple[str, ElementTree.Element]]) -> Iter
                 cells[-1] += f" {words}"
             elif words.strip():
                 yield heading, f"- {words}" if item is not None and not heading else words
-            element.clear()
 
 
 def read_canvas(reader: Reader, file: File) -> Page:
