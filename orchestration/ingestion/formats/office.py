@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree
 
 from orchestration.identifiers import identifier
@@ -76,8 +76,9 @@ def parse_ics(files: FileSet) -> ParsedFiles:
                 if value_of(entry, "STATUS") == "CANCELLED":
                     reader.left_out["cancelled events"] += 1
                     continue
-                command = read_event(reader, kind, entry, f"entry {number}", files.citizen_id)
-                commands[command.command_id or ""] = command
+                fields = read_event(reader, kind, entry, f"entry {number}")
+                named = {"citizen_id": files.citizen_id, "command_id": fields["id"], **fields}
+                commands[fields["id"]] = reader.command(f"entry {number}", named)
         if commands:
             items.append(CommandFile(file.name, files.citizen_id, tuple(commands.values()), are_rows=True))
 
@@ -116,8 +117,8 @@ def value_of(entry: _Entry, name: str) -> str:
     return ", ".join(value.text.removeprefix("mailto:") for value in entry.get(name, ()))
 
 
-def read_event(reader: Reader, kind: str, entry: _Entry, place: str, citizen_id: str | None) -> Command:
-    """The memory of an event or a task."""
+def read_event(reader: Reader, kind: str, entry: _Entry, place: str) -> dict[str, Any]:
+    """The fields of the memory of an event or a task."""
     title = value_of(entry, "SUMMARY") or short_name(value_of(entry, "DESCRIPTION")) or kind
     start, end, due = (read_moment(reader, entry, name, place) for name in ("DTSTART", "DTEND", "DUE"))
     times = " to ".join(moment.said for moment in (start, end) if moment)
@@ -130,22 +131,17 @@ def read_event(reader: Reader, kind: str, entry: _Entry, place: str, citizen_id:
     own = value_of(entry, "UID") or blake2b(text.encode(), digest_size=8).hexdigest()
     memory_id = identifier(f"ics:{own}:{value_of(entry, 'RECURRENCE-ID')}".rstrip(":"))
     tags = [tag.strip() for tag in value_of(entry, "CATEGORIES").split(",") if tag.strip()]
-    return reader.command(
-        place,
-        {
-            "command": "remember",
-            "citizen_id": citizen_id,
-            "id": memory_id,
-            "command_id": memory_id,
-            "source": Source.INGESTION,
-            "node_type": kind,
-            "name": short_name(reader.text(title, place)),
-            "description": reader.text(text, place),
-            "tags": tags[:64],
-            **({"resolution_state": state} if kind == "Task" else {}),
-            **({"valid_at": since.at} if since else {}),
-        },
-    )
+    return {
+        "command": "remember",
+        "id": memory_id,
+        "source": Source.INGESTION,
+        "node_type": kind,
+        "name": short_name(reader.text(title, place)),
+        "description": reader.text(text, place),
+        "tags": tags[:64],
+        **({"resolution_state": state} if kind == "Task" else {}),
+        **({"valid_at": since.at} if since else {}),
+    }
 
 
 class _Moment(NamedTuple):
