@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from orchestration.appraisal.feelings import read_emotions
@@ -90,7 +91,8 @@ async def retrieve(
     intention: RetrievalIntention, deps: Deps, now: Instant, *, recall: Recall | None = None
 ) -> Retrieved:
     """The same, with what is kept of the stream where it was found before (`orchestration.kept_streams`)."""
-    with replicas_may_answer(deps.connection.servers.reads_replicas and not intention.apply_feedback):
+    may_ask_replicas = deps.connection.servers.reads_replicas and not intention.apply_feedback
+    with replicas_may_answer() if may_ask_replicas else nullcontext():
         asking, question = await open_question(intention, deps, now, recall=recall)
         answers = deps.connection.answers
         place = find_place(asking, question)

@@ -162,9 +162,9 @@ def behind_ms() -> float | None:
 
 
 @contextmanager
-def replicas_may_answer(may: bool) -> Iterator[None]:
-    """Within the context one question reads from replicas, if it may."""
-    token = _READING.set(ReplicaReads() if may else None)
+def replicas_may_answer() -> Iterator[None]:
+    """Within the context one question reads from replicas."""
+    token = _READING.set(ReplicaReads())
     try:
         yield
     finally:
