@@ -18,12 +18,14 @@ from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.connection.together import together
+from substrate.connection.topology import stay_with_primary
 from substrate.connection.turns import TENANT, UPKEEP
 from substrate.cypher import schema as cypher
 from substrate.graphs import filling, migrations
 from substrate.graphs import indexes as indexing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import CITIZEN_PREFIX, COLLECTIVE_PREFIX, DEFAULT_COLLECTIVE, graph_name
+from substrate.graphs.parking import Parking
 from substrate.likeness import vector_sets
 from substrate.likeness.port import Role, sets_of
 from substrate.likeness.vector_sets import read_states
@@ -137,6 +139,11 @@ async def existing_graphs(connection: Connection) -> list[str]:
     return sorted(name for name in names if name == ecosystem or name.startswith(_PREFIXES))
 
 
+async def every_graph(connection: Connection) -> list[str]:
+    """The same, with those that are parked."""
+    return sorted({*await existing_graphs(connection), *await connection.parked.names()})
+
+
 _PREFIXES: Final = (CITIZEN_PREFIX, COLLECTIVE_PREFIX)
 
 
@@ -157,6 +164,7 @@ class Graphs:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._migrating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._creates = True
+        self.parking: Parking | None = None
         connection.missing = self.forget
 
     def existing_only(self) -> Graphs:
@@ -203,7 +211,10 @@ class Graphs:
         an older release. Raises StoreMisfit when the graph has other embeddings, or the schema of a newer
         release."""
         graph, place = Graph(self.connection, name), self.connection.vectors.of(name)
-        told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
+        is_first = (name, place.generation) not in self._operational
+        if is_first:
+            stay_with_primary(name)
+        told = await _look_at(graph, self.dimension, is_first=is_first)
         stamp = told.stamp
         if stamp is None:
             if not name.startswith(CITIZEN_PREFIX):  # nothing names a citizen who was erased or never was
@@ -241,6 +252,7 @@ class Graphs:
         if not is_whole and is_first:
             is_whole = await filling.are_complete(graph, self.dimension)
         elif not is_whole:
+            stay_with_primary(graph.name)
             is_whole = await filling.are_whole(graph)
         partial = not is_whole
         self.connection.vectors.use(graph.name, partial=partial)
@@ -358,13 +370,19 @@ class Graphs:
         return waiting
 
     async def existing(self) -> list[str]:
-        """Sorted names of all graphs of this store."""
+        """Sorted names of all graphs of this store that are awake."""
         return await existing_graphs(self.connection)
+
+    async def existing_or_parked(self) -> list[str]:
+        """Sorted names of all graphs of this store."""
+        return await every_graph(self.connection)
 
     async def citizens(self) -> list[str]:
         """Sorted ids of all citizens of whom something is stored."""
         return [
-            name.removeprefix(CITIZEN_PREFIX) for name in await self.existing() if name.startswith(CITIZEN_PREFIX)
+            name.removeprefix(CITIZEN_PREFIX)
+            for name in await self.existing_or_parked()
+            if name.startswith(CITIZEN_PREFIX)
         ]
 
     async def collectives(self) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 import pytest
 
 from api.runtime.runtime import open_runtime
-from benchmarks.cluster import TIMEOUT_MS
+from benchmarks.cluster import TIMEOUT_MS, fail_over
 from benchmarks.machines import Machines, Server, cluster, sentinels
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import erase
@@ -21,6 +23,7 @@ from schemas.memory import Level
 from schemas.settings import AckMode, EmbeddingSettings, ReadMode, Settings, StoreSettings, UpkeepSettings
 from substrate.connection.inspection import compare_rights, describe_rights, find_faults, inspect_servers
 from substrate.connection.pool import Connection
+from substrate.connection.topology import LEARNED_AGAIN_S
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from tests.integration.store import ask, found, ids, remember, send, stored
@@ -44,13 +47,21 @@ async def machines(request: pytest.FixtureRequest) -> AsyncIterator[Machines]:
 
 @asynccontextmanager
 async def service(
-    machines: Machines, ack: AckMode = "auto", user: str = "", read: ReadMode = "primary"
+    machines: Machines,
+    ack: AckMode = "auto",
+    user: str = "",
+    read: ReadMode = "primary",
+    park_to: Path | None = None,
 ) -> AsyncIterator[Deps]:
     """A service over the machines, as a user with the word `word`, or without one."""
     settings = Settings(
         upkeep=UpkeepSettings(upkeep="off"),
         store=StoreSettings(
-            url=machines.url.replace("://", f"://{user}:word@" if user else "://"), names="off", ack=ack, read=read
+            url=machines.url.replace("://", f"://{user}:word@" if user else "://"),
+            names="off",
+            ack=ack,
+            read=read,
+            park_to=park_to,
         ),
         embedding=EmbeddingSettings(embedding="local"),
     )
@@ -115,15 +126,17 @@ async def test_an_erased_citizen_is_on_no_server_and_may_begin_again(
 
 
 async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is_missing_is_named(
-    machines: Machines, local_model: object
+    machines: Machines, local_model: object, tmp_path: Path
 ) -> None:
     rights = describe_rights("least").replace(">PASSWORD", ">word").split()
     for server in machines.servers:
         await server.ask(*rights)
-    async with service(machines, user="least") as deps:
+    async with service(machines, user="least", park_to=tmp_path) as deps:
         await stored(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
         stream = await ask(deps, "gil", "Where is the boat?", now=await deps.connection.now())
         assert (ids(found(stream)), stream.degraded) == (["boat"], ())
+        assert deps.graphs.parking is not None
+        assert await deps.graphs.parking.park("citizen_gil")
         assert (await read_used("gil", deps)).memories == 1
         await erase(EraseCitizen(citizen_id="gil"), deps, await deps.connection.now(), None)
         assert len(await inspect_servers(deps.connection)) == len(machines.servers)
@@ -135,6 +148,29 @@ async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is
     async with service(machines, user="least") as deps:
         with pytest.raises(SubstrateError, match="wait"):
             await send(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
+
+
+async def test_who_was_parked_by_one_service_is_woken_by_another_wherever_it_lies(
+    machines: Machines, local_model: object, tmp_path: Path
+) -> None:
+    names = [f"{citizen}2" for citizen in CITIZENS]
+    async with service(machines, park_to=tmp_path) as one, service(machines, park_to=tmp_path) as other:
+        for citizen in names:
+            boat = remember(citizen, "boat", description=f"The boat of {citizen}")
+            await stored(one, boat, now=await one.connection.now())
+            assert one.graphs.parking is not None
+            assert await one.graphs.parking.park(graph_name(Level.N1, citizen))
+        assert not {graph_name(Level.N1, citizen) for citizen in names} & set(await one.connection.graph_names())
+        assert set(names) <= set(await other.graphs.citizens())
+        for citizen in names[1:]:
+            stream = await ask(other, citizen, "Where is the boat?", now=await other.connection.now())
+            assert ids(found(stream)) == ["boat"]
+            assert not stream.degraded
+            await stored(other, remember(citizen, "oar"), now=await other.connection.now())
+            assert await held(one, citizen) == ["boat", "oar"]
+        await erase(EraseCitizen(citizen_id=names[0]), other, await other.connection.now(), None)
+        assert names[0] not in await one.graphs.citizens()
+        assert len(await asyncio.to_thread(os.listdir, tmp_path)) == len(names) - 1
 
 
 async def test_a_user_or_a_password_that_is_wrong_is_told_at_once(machines: Machines, local_model: object) -> None:
@@ -171,6 +207,7 @@ async def test_questions_may_ask_replicas_find_what_their_service_wrote_and_say_
             assert stream.behind_ms is not None
         primary = await machines.owner(graph)
         replicas = await machines.replicas_of(primary)
+        await asyncio.sleep(1.5)  # the notes of the streams are written, and the stamp of the graph is out of date
         before = await asked(primary), sum([await asked(each) for each in replicas])
         stream = await ask(deps, "hal", "What is there on the water?", now=await deps.connection.now())
         after = await asked(primary), sum([await asked(each) for each in replicas])
@@ -220,6 +257,24 @@ async def test_every_acknowledged_command_is_there_once_after_its_primary_was_ki
     async with service(machines) as later:
         for citizen in CITIZENS:
             assert {f"m{number}" for number in range(numbers[citizen])} <= set(await held(later, citizen))
+
+
+async def test_a_transaction_finds_the_server_that_took_over(machines: Machines) -> None:
+    connection = Connection(machines.url, timeout_ms=1000, acknowledge="primary")
+    key = "substrate:of_the_test"
+    try:
+        await connection.transaction(("SET", key, 1))
+        await fail_over(machines, key)
+        async with asyncio.timeout(LEARNED_AGAIN_S - 1):
+            while True:
+                try:
+                    await connection.transaction(("SET", key, 2))
+                    break
+                except Unavailable:
+                    await asyncio.sleep(0.1)
+        assert await connection.command("GET", key) == "2"
+    finally:
+        await connection.close()
 
 
 async def test_without_a_replica_nothing_is_acknowledged_and_the_answer_says_why(
