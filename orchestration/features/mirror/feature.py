@@ -94,7 +94,7 @@ class MirrorKeeper:
 
     async def note_all(self) -> None:
         """Look at all mirrors: somebody may have written or erased while no service ran."""
-        graphs = await self._open().graphs.existing()
+        graphs = await self._open().graphs.existing_or_parked()
         for graph in graphs:
             self.note(graph)
         try:
