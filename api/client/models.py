@@ -4,6 +4,7 @@
 
 from orchestration.features.association.values import Associations as Associations, TagWalk as TagWalk
 from orchestration.features.contexts.values import AgentLog as AgentLog, AgentNote as AgentNote, ContextReceipt as ContextReceipt, GivenEdge as GivenEdge, GivenNode as GivenNode, WriteContext as WriteContext
+from orchestration.features.feed.values import ChangePage as ChangePage
 from orchestration.features.identity.values import Identity as Identity, IdentityDiff as IdentityDiff, LearningMoments as LearningMoments, WhoIs as WhoIs, count_again as count_again
 from orchestration.features.imagination.values import Calibration as Calibration, Imagination as Imagination, Imagine as Imagine, PredictionPage as PredictionPage
 from orchestration.features.life.values import Life as Life

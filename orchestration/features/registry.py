@@ -27,5 +27,6 @@ FEATURES: Final = Features(
         "association": [],
         "identity": ["learning"],
         "life": [],
+        "feed": [],
     }
 )
