@@ -139,7 +139,7 @@ async def _look_up_rows(
         past_records={word: rows.past_records[form] for word, form in forms.items() if form in rows.past_records},
     )
     unknown = [word for word in words if not rows.records.get(word) and not rows.past_records.get(word)]
-    if queries := build_fuzzy_queries(unknown):
+    if queries := build_fuzzy_queries(unknown, text):
         more = await look_up(graph, words=(), phrases=(), name_queries=queries, past=past, reads=reads)
         return rows._replace(names=rows.names + more.names)
     return rows

@@ -47,6 +47,7 @@ from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
 from substrate.connection.together import together
+from substrate.connection.topology import replicas_may_answer
 from substrate.emotions import normal_emotions
 from substrate.language.text import count_of
 
@@ -89,20 +90,21 @@ async def retrieve(
     intention: RetrievalIntention, deps: Deps, now: Instant, *, recall: Recall | None = None
 ) -> Retrieved:
     """The same, with what is kept of the stream where it was found before (`orchestration.kept_streams`)."""
-    asking, question = await open_question(intention, deps, now, recall=recall)
-    answers = deps.connection.answers
-    place = find_place(asking, question)
-    kept: KeptStream | None = None if place is None else answers.find(place.question, place.states)
-    if place is not None and kept is not None:
-        again = await _retrieve_again(kept, asking, place)
-        if again is not None:
-            answers.hits += 1
-            return again
-        # Its graphs may have been written to while it was looked at.
+    with replicas_may_answer(deps.connection.servers.reads_replicas and not intention.apply_feedback):
         asking, question = await open_question(intention, deps, now, recall=recall)
+        answers = deps.connection.answers
         place = find_place(asking, question)
-    answers.misses += place is not None
-    return await _complete_ranked(await _rank(asking, question), place)
+        kept: KeptStream | None = None if place is None else answers.find(place.question, place.states)
+        if place is not None and kept is not None:
+            again = await _retrieve_again(kept, asking, place)
+            if again is not None:
+                answers.hits += 1
+                return again
+            # Its graphs may have been written to while it was looked at.
+            asking, question = await open_question(intention, deps, now, recall=recall)
+            place = find_place(asking, question)
+        answers.misses += place is not None
+        return await _complete_ranked(await _rank(asking, question), place)
 
 
 async def open_question(

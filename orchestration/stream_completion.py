@@ -36,6 +36,7 @@ from schemas.stream import ConsciousnessStream, TraversalPath
 from schemas.temporal import END_OF_TIME, Period, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.together import together
+from substrate.connection.topology import behind_ms
 from substrate.graphs.graph import GraphTarget
 from substrate.store import reader
 from substrate.store.feelings import read_links_on_mind
@@ -288,7 +289,10 @@ async def finish(stream: ConsciousnessStream, asking: Asking[StreamAsked], found
         if asking.request.apply_feedback:
             stream = await with_feedback(stream, asking.request.current_energy, deps, view.now)
     timer.end("completion")
-    return stream.model_copy(update={"retrieval_latency_ms": timer.total, "stage_ms": timer.spent})
+    own: dict[str, Any] = {"retrieval_latency_ms": timer.total, "stage_ms": timer.spent}
+    if (behind := behind_ms()) is not None:
+        own["behind_ms"] = behind
+    return stream.model_copy(update=own)
 
 
 def known_scope(view: View, candidates: Candidates) -> Scope:

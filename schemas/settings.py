@@ -59,6 +59,9 @@ AckMode = Literal["auto", "primary", "replica", "replica-disk"]
 """Who has a write when it is acknowledged: the primary, or one replica as well, in memory or on disk. `auto`: a
 replica as well where there are several servers."""
 
+ReadMode = Literal["primary", "replica"]
+"""Who answers a plain question: the primary, or a replica as well."""
+
 AppraisalMode = Literal["words", "model", "off"]
 """How the text of a memory is appraised at writing."""
 
@@ -104,6 +107,11 @@ class StoreSettings(_Group):
         default="auto",
         description="Who has a write when it is acknowledged: the `primary`, or a `replica` as well, in memory or "
         "(`replica-disk`) on disk; `auto`: a replica as well behind Sentinels and in a cluster.",
+    )
+    read: ReadMode = Field(
+        default="primary",
+        description="Who answers a plain question: the `primary`, or a `replica` as well, behind Sentinels and in "
+        "a cluster; the answer then says how old it may be.",
     )
     mirror: Path | None = Field(
         default=None,

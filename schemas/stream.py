@@ -344,6 +344,7 @@ class StreamFrame(Frozen):
     consciousness_summary: ConsciousnessSummary = ConsciousnessSummary.model_construct()
     text: str | None = None
     retrieval_latency_ms: float = 0.0
+    behind_ms: float | None = None
     query_count: int = 0
     timings: tuple[QueryTiming, ...] = ()
     stage_ms: dict[str, float] = Field(default_factory=dict)
@@ -382,7 +383,8 @@ class ConsciousnessStream(StreamFrame):
     `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
     memories from which what was neither given nor kept was derived; a question has none. With `explain`, `learned`
     is what the feedback of the citizen did to its question. `offers`: a few open offers of upkeep, in the waking
-    of a citizen now. `token_counts`: what the stream costs.
+    of a citizen now. `token_counts`: what the stream costs. `behind_ms`: how old at most what it tells may be,
+    where replicas are asked as well; 0 when the primary alone answered.
     """
 
     form: Literal["full"] = "full"

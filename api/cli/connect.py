@@ -29,6 +29,7 @@ class ConnectCommand(Command, name="connect"):
 
     host: str = argument("HOST", "The program in which the agent runs.")
     citizen: str | None = option("--citizen -c ID", "Whose memory.")
+    also: list[str] = option("--also ID", "Whose memory the hooks recall too, under its name.", [])
     url: str | None = option(
         "--url",
         "Address of a running service. Default: SUBSTRATE_BASE_URL, else the engine of the data directory.",
@@ -81,7 +82,14 @@ class ConnectCommand(Command, name="connect"):
         edit = partial(table.set_entry, under=host.under, name=self.entry_name, entry=entry)
         changes = [plan_json(file, edit, removes=self.remove)]
         if host.hooks and (self.remove or url is not None):
-            words = [sys.executable, "-I", "-S", str(Path(hook.__file__)), url or "", self.citizen or ""]
+            words = [
+                sys.executable,
+                "-I",
+                "-S",
+                str(Path(hook.__file__)),
+                url or "",
+                ",".join((self.citizen or "", *self.also)),
+            ]
             called = None if self.remove else shlex.join(words)
             edit = partial(table.set_hooks, events=host.events, command=called)
             changes.append(plan_json(hooks, edit, removes=self.remove))

@@ -37,7 +37,7 @@ class McpCommand(Command, name="mcp"):
         "--citizen ID", "The only citizen to serve: no tool then takes another citizen's id."
     )
     tools: str = option(
-        "--tools NAMES", "More tools than the usual six: their names, with commas between them; or all.", ""
+        "--tools NAMES", "More tools than the usual eight: their names, with commas between them; or all.", ""
     )
 
     def run(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from orchestration.assembly.budget import COMPACT_TOKENS
 from schemas.base import (
@@ -118,7 +118,9 @@ class WakeArguments(_StreamArguments):
     emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its own.")] = None
     as_of_time: AsOfArgument = None
-    filters: FiltersArgument = None
+    filters: Annotated[
+        Filters | None, Field(description="Those of `recall`."), WithJsonSchema({"type": "object"})
+    ] = None
 
     @model_validator(mode="after")
     def _auto_decides_alone(self) -> Self:
@@ -152,8 +154,9 @@ class RememberArguments(Arguments):
 
 
 class HistoryArguments(Arguments):
+    other_names: ClassVar[Names] = {**NAMES_OF_REST, "memory_id": ("id",), "node_id": ("id",)}
     id: MemoryIdArgument
-    level: LevelArgument = Level.N1
+    level: Annotated[Level, Field(description="The level it is on.")] = Level.N1
 
 
 class CorrectArguments(HistoryArguments):
@@ -221,6 +224,10 @@ class RelateArguments(Arguments):
 
 
 class HearArguments(Arguments):
+    other_names: ClassVar[Names] = {
+        **NAMES_OF_REST, "episode_id": ("conversation",), "timestamp": ("time",), "id": ("message_id",),
+        "role": ("speaker",), "content": ("text",),
+    }  # fmt: skip
     conversation: ConversationArgument
     speaker: Annotated[Name, Field(description="Who says it: a name, or user, assistant, tool.")]
     text: Annotated[LongText, Field(min_length=1, description="What is said, word for word.")]

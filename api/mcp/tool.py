@@ -92,10 +92,6 @@ class Resource(NamedTuple):
     read: Callable[[AsyncSubstrate, str], Awaitable[str]]
 
 
-FAULT_SCHEMA: Final = {"required": ["type", "status", "detail"]}
-"""A fault, sent in place of an answer: clients check it against the output schema too."""
-
-
 def argument_schema(kind: type[BaseModel]) -> dict[str, Any]:
     """The schema of a tool's arguments."""
     schema = _SchemaReader(kind.model_json_schema()).shorten_all()
@@ -103,17 +99,16 @@ def argument_schema(kind: type[BaseModel]) -> dict[str, Any]:
 
 
 def answer_schema(kind: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a tool's answer, or a fault. An answer leaves out values that are null."""
+    """The schema of a tool's answer. No field is required, because clients check faults against it too."""
     schema = _AnswerSchemaReader(kind.model_json_schema(mode="serialization")).shorten_all()
-    answer = {"required": schema["required"]}
-    return {"type": "object", "properties": schema["properties"], "anyOf": [answer, FAULT_SCHEMA]}
+    return {"type": "object", "properties": schema["properties"]}
 
 
 class _SchemaReader:
     """Shortens a schema of pydantic: drops keywords, resolves references and `null` alternatives."""
 
     dropped = frozenset(
-        ("title", "pattern", "propertyNames", "$defs", "minLength", "maxLength", "maxItems", "maxProperties")
+        "title pattern propertyNames $defs minLength maxLength maxItems maxProperties minimum maximum".split()
     )
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
@@ -158,16 +153,18 @@ class _SchemaReader:
 
 
 class _AnswerSchemaReader(_SchemaReader):
-    """Also drops descriptions, defaults and formats, which the schema of an answer does not need."""
+    """Also drops descriptions, defaults, formats and choices, which the schema of an answer does not need.
 
-    dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties", "format"}
+    Of what lies in a list it says the names of the fields alone.
+    """
+
+    dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties", "format", "enum"}
 
     def shorten(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Shorten the schema, and require every field that is never null."""
         short = super().shorten(schema)
-        if "properties" in short:
-            fields = self._resolve(schema)["properties"]
-            short["required"] = [key for key in fields if {"type": "null"} not in fields[key].get("anyOf", ())]
+        items = short.get("items", {})
+        if "properties" in items:
+            short["items"] = {"type": "object", "properties": {name: {} for name in items["properties"]}}
         return short
 
 

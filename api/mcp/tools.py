@@ -111,7 +111,7 @@ async def history(client: AsyncSubstrate, given: HistoryArguments) -> ToolAnswer
     )
 
 
-@tool("Hear a message", read_only=False, extra=True)
+@tool("Hear a message", read_only=False)
 async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer[answers.HeardValues]:
     """Append a message to a conversation, as it was said; said again it is stored once."""
     message: MessageFields = {}
@@ -125,7 +125,7 @@ async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer[answe
     return ToolAnswer(f"{values.status} {values.id or ''}".strip(), values)
 
 
-@tool("Resolve a memory", read_only=False, extra=True)
+@tool("Resolve a memory", read_only=False)
 async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer[answers.ReceiptAndConsequences]:
     """Say that the work of a memory is done, going on or blocked, from now on."""
     return _consequences_answer(given.resolution_state.value, await client.resolve(**fields_of(given)))

@@ -263,6 +263,7 @@ def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
         timeout_ms=QUERY_TIMEOUT_MS,
         credentials=(store.username, password),
         acknowledge=store.ack,
+        read_from=store.read,
     )
 
 

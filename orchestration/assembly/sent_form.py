@@ -346,7 +346,7 @@ def _estimate(
     return TokenCounts(sent=sent, full=full, references=sent)
 
 
-OWN: Final = ("stream_id", "intention_id", "retrieved_at", "retrieval_latency_ms", "stage_ms")
+OWN: Final = ("stream_id", "intention_id", "retrieved_at", "retrieval_latency_ms", "behind_ms", "stage_ms")
 """The fields that each answer has for itself."""
 
 type Record = ConsciousnessNode | ConsciousnessRelationship

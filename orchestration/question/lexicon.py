@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Annotated, Final
@@ -45,11 +45,13 @@ _ANY_SIZE = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A memory that the question names; `speaks`: it is a person whose words were ingested."""
+    """A memory that the question names; `speaks`: it is a person whose words were ingested. `called`: the word
+    that names it, where that is another: a nickname, or a spelling that sounds alike."""
 
     id: str
     name: str
     speaks: bool = False
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,10 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     for memory in known:
         if memory.id not in entities and _speaks(memory) and _is_called_by_given_name(memory, runs, taken):
             entities[memory.id] = Entity(memory.id, memory.name, speaks=True)
+    unknown = [run for run in runs.of_size(1) if not frequencies.get(run) and run not in stop_words()]
+    for entity in _called_otherwise(known, unknown, text):
+        entities.setdefault(entity.id, entity)
+        frequencies.pop(entity.called, None)  # it is a name, and no word that no memory holds
     lexicon = Lexicon(rows.memories, rows.traces, rows.past_traces, frequencies, passages=rows.passages)
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
 
@@ -169,7 +175,9 @@ def embedding_text(text: str, lexicons: Iterable[Lexicon]) -> str:
 
     The text of a turn says little about its speaker, and the speaker is known exactly.
     """
-    names = {name for lexicon in lexicons for name in lexicon.speakers()}
+    names: set[str] = set()
+    for lexicon in lexicons:
+        names.update(lexicon.speakers(), (entity.called for entity in lexicon.entities if entity.called))
     return without_names(text, names | {given for name in names if (given := _given_name(name))})
 
 
@@ -194,10 +202,18 @@ def build_name_queries(words: Sequence[str]) -> list[str]:
     return [f"@entity_names:{word}" for word in words]
 
 
-def build_fuzzy_queries(words: Sequence[str]) -> list[str]:
-    """For each longer word a full-text query for names with a word one edit away; two edits for long words."""
-    edits = {word: "%%" if len(word) >= _TWO_EDITS_LENGTH else "%" for word in words if len(word) >= _EXACT_LENGTH}
-    return [f"@entity_names:{edit}{word}{edit}" for word, edit in edits.items()]
+def build_fuzzy_queries(words: Sequence[str], text: str) -> list[str]:
+    """Full-text queries for names that these words of the text may stand for: for each longer word names with a
+    word one edit away, two for long words; for one with a capital names that begin with it, and one edit more."""
+    queries: list[str] = []
+    for word in words:
+        is_name = _has_capital(word, text)
+        if is_name or len(word) >= _EXACT_LENGTH:
+            edit = "%" * (1 + (len(word) >= _TWO_EDITS_LENGTH) + (is_name and len(word) >= _EXACT_LENGTH))
+            queries.append(f"@entity_names:{edit}{word}{edit}")
+        if is_name:
+            queries.append(f"@entity_names:{word}*")
+    return queries
 
 
 def list_phrases(text: str) -> list[str]:
@@ -336,6 +352,47 @@ def _is_called_by_given_name(memory: NamedMemory, runs: WordRuns, taken: Collect
     """Whether the question calls somebody by the first of their names, and it is nobody's whole name."""
     given = _given_name(memory.name)
     return bool(given) and given not in taken and runs.contains(given)
+
+
+def _has_capital(word: str, text: str) -> bool:
+    """Whether a word, in comparable form and long enough for a name, has a capital in the text."""
+    return (
+        len(word) >= _SHORTEST_GIVEN_NAME
+        and re.search(rf"\b{re.escape(word[0].upper())}{re.escape(word[1:])}(?!\w)", text) is not None
+    )
+
+
+def _called_otherwise(memories: Sequence[NamedMemory], unknown: Sequence[str], text: str) -> Iterator[Entity]:
+    """The speakers whom one of these words calls, that no memory holds; a word that may call two calls nobody."""
+    for word in unknown:
+        called = {each.id: each for each in memories if _speaks(each) and _is_called(each.name, word, text)}
+        if len(called) == 1:
+            [memory] = called.values()
+            yield Entity(memory.id, memory.name, speaks=True, called=word)
+
+
+_ONE_SOUND: Final = str.maketrans("cqzvy", "kksfi")
+_UNLIKE: Final = 60.0
+_FEWEST_SOUNDS: Final = 3
+"""Spellings with the same consonants are two names below this percent of likeness; where there are fewer of them
+than these, below that of any two spellings."""
+
+
+def _is_called(name: str, word: str, text: str) -> bool:
+    """Whether a word that no memory holds calls somebody of this name: by the beginning of the first name ("Mel"),
+    or by one that sounds like it ("Mohammed", "Muhhamed")."""
+    first = _given_name(name) if " " in name_key(name) else name_key(name)
+    if not first or first in ROLES or not _has_capital(word, text):
+        return False
+    sounds = _sounds(first)
+    least = _UNLIKE if len(sounds) >= _FEWEST_SOUNDS else _SAME_NAME
+    return first.startswith(word) or (sounds == _sounds(word) and fuzz.ratio(first, word) >= least)
+
+
+def _sounds(name: str) -> str:
+    """The consonants of a name as they are heard, and its first letter."""
+    once = re.sub(r"(.)\1+", r"\1", name.replace("ph", "f").replace("ck", "k").translate(_ONE_SOUND))
+    return once[:1] + re.sub("[aeiouh]", "", once[1:])
 
 
 MAX_QUESTION: Final = 4_000

@@ -22,7 +22,7 @@ from substrate.connection.topology import (
 )
 
 if TYPE_CHECKING:
-    from schemas.settings import AckMode
+    from schemas.settings import AckMode, ReadMode
 
 MAX_CONNECTIONS: Final = 32
 WRITES_AT_ONCE: Final = 6
@@ -95,7 +95,9 @@ class Wiring(NamedTuple):
     changed: Callable[[], None]
 
 
-def open_servers(url: str, wiring: Wiring, mode: AckMode = "auto") -> OneServer | SeveralServers:
+def open_servers(
+    url: str, wiring: Wiring, mode: AckMode = "auto", read_from: ReadMode = "primary"
+) -> OneServer | SeveralServers:
     """What sends commands to the servers of an address; nothing is connected yet. Raises InvalidRequest as
     `parse_address` does."""
     opening = _Opening(parse_address(url), wiring)
@@ -107,6 +109,7 @@ def open_servers(url: str, wiring: Wiring, mode: AckMode = "auto") -> OneServer 
     else:
         acknowledgement = Acknowledgement(1, on_disk=mode == "replica-disk")
     servers = SeveralServers(opening.find, opening.make, wiring.changed, acknowledgement, beside=opening.sentinels)
+    servers.reads_replicas = several and read_from == "replica"
     opening.servers = servers
     return servers
 

@@ -18,8 +18,8 @@ RIGHTS: Final = (
     "command|info", "config|get", "del", "discard", "eval", "evalsha", "exec", "exists", "expire", "get",
     "graph.constraint", "graph.delete", "graph.list", "graph.memory", "graph.query", "graph.ro_query",
     "graph.slowlog", "hdel", "hget", "hgetall", "hlen", "hset", "hsetnx", "incr", "incrby", "info", "memory|usage",
-    "multi", "object|idletime", "ping", "pttl", "pexpire", "rename", "renamenx", "role", "script|load", "set",
-    "slowlog|reset", "time", "unwatch", "vadd", "vcard", "vdim", "vgetattr", "vismember", "vrange", "vrem",
+    "multi", "object|idletime", "ping", "pttl", "pexpire", "readonly", "rename", "renamenx", "role", "script|load",
+    "set", "slowlog|reset", "time", "unwatch", "vadd", "vcard", "vdim", "vgetattr", "vismember", "vrange", "vrem",
     "vsetattr", "vsim", "wait", "waitaof", "watch", "zadd", "zrange", "zremrangebyscore",
 )  # fmt: skip
 """The commands that the service sends, with what its scripts call."""

@@ -53,7 +53,7 @@ from substrate.connection.turns import ActiveTenants, Pauses, Turns
 from substrate.cypher.query import Query
 
 if TYPE_CHECKING:
-    from schemas.settings import AckMode
+    from schemas.settings import AckMode, ReadMode
 
 type Row = Sequence[Any]
 
@@ -112,6 +112,7 @@ class Connection:
         timeout_ms: int,
         credentials: tuple[str | None, str | None] = (None, None),
         acknowledge: AckMode = "auto",
+        read_from: ReadMode = "primary",
     ) -> None:
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
@@ -132,7 +133,8 @@ class Connection:
         self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, active, rest_beyond_s=QUICK_S)
         self._engines: dict[str, str | None] = {}
         answer_s = max(5.0, 4 * timeout_ms / 1000)
-        self.servers = open_servers(url, Wiring(credentials, answer_s, self._on_connect, self._moved), acknowledge)
+        wiring = Wiring(credentials, answer_s, self._on_connect, self._moved)
+        self.servers = open_servers(url, wiring, acknowledge, read_from)
         self._lines, self._writing_lines = self.servers.lines, self.servers.writing_lines
         self.moving_s = self.servers.moving_s
 
@@ -275,6 +277,8 @@ class Connection:
         What is found written may be of a write that was not confirmed. Raises NotConfirmed, or as `write`."""
         if self.servers.replicas_asked:
             await self._in_time("SET", mark_of(key), self._writing_lines.send)
+        elif self.servers.reads_replicas:
+            self.servers.note_written(key)
 
     async def command(self, *words: str | int | bytes) -> Any:
         """Send any other Redis command and return its reply. Raises as `read` does."""

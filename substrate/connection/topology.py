@@ -8,6 +8,10 @@ they take a lock for each command. The slots of keys and the errors are the libr
 A server that holds a key no more says so, and nothing was done (MOVED, ASK): the command is sent to the one it
 names. Who holds what is asked of all servers at once, and the newest view counts (`find_cluster`,
 `find_primary`): what a failover decided has the highest epoch, or the most Sentinels.
+
+A question may ask replicas (`ReplicaReads`). What it reads of a graph comes from one of them, which only goes on:
+so the state in which it found a graph is never newer than what it read afterwards, and what is kept of it is
+right. When that one fails, the primary answers, which is ahead of it.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -38,6 +43,14 @@ MOST_HOPS: Final = 5
 CONFIRM_MS: Final = 1000
 """How long a write waits for its replicas: thirty times what it takes as a rule."""
 MARK_MS: Final = 1000
+COMPARED_EVERY_S: Final = 1.0
+"""After so long it is asked again how far a replica is; sooner where this process wrote to the graph."""
+MOST_BEHIND_S: Final = 5.0
+"""A replica that may be further behind is not asked."""
+_OF_REPLICAS: Final = frozenset(
+    ("GRAPH.RO_QUERY", "VSIM", "VRANGE", "VISMEMBER", "VGETATTR", "VDIM", "VCARD", "EXISTS")
+)
+"""What a replica is asked as well."""
 _KEYLESS: Final = frozenset(
     (
         "TIME", "PING", "INFO", "CONFIG", "CLIENT", "BGSAVE", "BGREWRITEAOF", "COMMAND", "ACL", "SLOWLOG",
@@ -125,6 +138,45 @@ class Layout(NamedTuple):
         return list(dict.fromkeys(address for address in self.primaries if address is not None))
 
 
+class ReplicaReads:
+    """What one question reads from replicas. `chosen`: by the slot of a graph the replica that is asked, or None
+    for the primary. `behind_s`: how old what they said may be."""
+
+    def __init__(self) -> None:
+        self.chosen: dict[int, asyncio.Future[Address | None]] = {}
+        self.behind_s = 0.0
+
+    def stay(self, slot: int) -> None:
+        """Ask the primary about the graphs of a slot from now on."""
+        self.chosen[slot] = asyncio.get_running_loop().create_future()
+        self.chosen[slot].set_result(None)
+
+
+_READING: Final[ContextVar[ReplicaReads | None]] = ContextVar("reading", default=None)
+
+
+def behind_ms() -> float | None:
+    """How old at most what the question has read may be; None where only primaries are asked."""
+    reading = _READING.get()
+    return None if reading is None else round(1000 * reading.behind_s, 3)
+
+
+@contextmanager
+def replicas_may_answer(may: bool) -> Iterator[None]:
+    """Within the context one question reads from replicas, if it may."""
+    token = _READING.set(ReplicaReads() if may else None)
+    try:
+        yield
+    finally:
+        _READING.reset(token)
+
+
+def stay_with_primary(key: str) -> None:
+    """Read a graph from its primary in this question: something may be written that follows from it."""
+    if (reading := _READING.get()) is not None:
+        reading.stay(key_slot(key.encode()))
+
+
 class Acknowledgement(NamedTuple):
     """How a write is confirmed: by so many replicas, which have it in memory, or on disk with `on_disk`.
 
@@ -151,11 +203,15 @@ class OneServer:
 
     moving_s = 0.0
     replicas_asked = 0
+    reads_replicas = False
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self.lines: Sender = server.lines
         self.writing_lines: Sender = server.writing_lines
+
+    def note_written(self, key: str) -> None:
+        """This process wrote to a key."""
 
     async def client(self, key: str) -> redis.Redis:
         """The library's client of the server that holds a key."""
@@ -185,7 +241,8 @@ class SeveralServers:
 
     `find`: asks who holds what. `make`: the connections to a server. `changed`: called when another server holds
     what one held before. `moving_s`: how long a command that changed nothing is tried again while nobody holds its
-    key. `beside`: the connections to those that are only asked, closed with the others.
+    key. `beside`: the connections to those that are only asked, closed with the others. `reads_replicas`:
+    questions may ask replicas.
     """
 
     moving_s = 10.0
@@ -202,6 +259,11 @@ class SeveralServers:
         self._find, self._make, self._changed = find, make, changed
         self._beside = beside
         self.replicas_asked = acknowledgement.replicas
+        self.reads_replicas = False
+        self._written: dict[int, float] = {}
+        self._had_all: dict[Address, float] = {}
+        self._compared: dict[Address, float] = {}
+        self._turn = 0
         self._layout: Layout | None = None
         self._known: dict[Address, Server] = {}
         self._learning: asyncio.Task[None] | None = None
@@ -263,6 +325,74 @@ class SeveralServers:
         """How many replicas of a primary are up, as far as is known."""
         return 0 if self._layout is None else len(self._layout.replicas.get(primary, ()))
 
+    def note_written(self, key: str) -> None:
+        """This process may have written to the slot of a key until now."""
+        self._written[key_slot(key.encode())] = time.monotonic()
+
+    async def read_from_replica(self, commands: Sequence[Command]) -> list[Any] | None:
+        """The replies of a replica, where the question may ask one, and one answers; else None."""
+        reading = _READING.get()
+        if reading is None:
+            return None
+        slot = key_slot(key_of(commands[0]).encode())
+        if slot not in reading.chosen:
+            reading.chosen[slot] = asyncio.ensure_future(self._choose(slot, key_of(commands[0])))
+        replica = await asyncio.shield(reading.chosen[slot])
+        if replica is None:
+            return None
+        try:
+            async with asyncio.timeout(2 * ASKED_S):
+                _, *replies = await self.server(replica).lines.send_together(("READONLY",), *commands)
+        except (redis_errors.RedisError, OSError):
+            self._avoid(replica)
+            replies = [Unplaced()]
+        if any(isinstance(reply, Exception) for reply in replies):
+            reading.stay(slot)
+            return None
+        reading.behind_s = max(reading.behind_s, time.monotonic() - self._had_all.get(replica, 0.0))
+        return replies
+
+    async def _choose(self, slot: int, key: str) -> Address | None:
+        """The replica that may be asked about a slot: one that had all that was written there by this process, and
+        all that the primary had lately."""
+        with suppress(redis_errors.RedisError, OSError):
+            layout = await self.layout()
+            primary = await self.primary(key)
+            followers = layout.replicas.get(primary, ())
+            self._turn += 1
+            for place in range(len(followers)):
+                replica = followers[(self._turn + place) % len(followers)]
+                now, written = time.monotonic(), self._written.get(slot, 0.0)
+                had_all, compared = self._had_all.get(replica, 0.0), self._compared.get(replica, 0.0)
+                if now - had_all > COMPARED_EVERY_S or written >= had_all:
+                    if now - compared > LEARNED_EVERY_S:
+                        self._compared[replica] = now
+                        await self._compare(primary, replica)
+                    had_all = self._had_all.get(replica, 0.0)
+                if written < had_all and now - had_all < MOST_BEHIND_S:
+                    return replica
+        return None
+
+    async def _compare(self, primary: Address, replica: Address) -> None:
+        """Note since when a replica has all that its primary had."""
+        asked_at = time.monotonic()
+        try:
+            async with asyncio.timeout(ASKED_S):
+                ahead, own = [
+                    await self.server(address).lines.send("INFO", "replication") for address in (primary, replica)
+                ]
+        except (redis_errors.RedisError, OSError):
+            self._avoid(replica)
+            return
+        follows = own["role"] == "slave" and own["master_link_status"] == "up"
+        if follows and int(own["slave_repl_offset"]) >= int(ahead["master_repl_offset"]):
+            self._had_all[replica] = asked_at
+
+    def _avoid(self, replica: Address) -> None:
+        """Do not ask a replica that did not answer for a while."""
+        self._had_all.pop(replica, None)
+        self._compared[replica] = time.monotonic() + LEARNED_AGAIN_S
+
     async def client(self, key: str) -> redis.Redis:
         """The library's client of the server that holds a key. Raises Unplaced."""
         return self.server(await self.primary(key)).client
@@ -306,6 +436,17 @@ class _Routed:
 
     async def send_together(self, *commands: Command) -> list[Any]:
         """As `Lines.send_together`, for commands on keys of one slot."""
+        if not self._servers.reads_replicas:
+            return await self._send_to_primary(commands)
+        if not self._writes and all(words[0] in _OF_REPLICAS for words in commands):
+            told = await self._servers.read_from_replica(commands)
+            return await self._send_to_primary(commands) if told is None else told
+        try:
+            return await self._send_to_primary(commands)
+        finally:
+            self._servers.note_written(key_of(commands[0]))
+
+    async def _send_to_primary(self, commands: Sequence[Command]) -> list[Any]:
         replies: list[Any] = [None] * len(commands)
         waiting = list(range(len(commands)))
         address, asking = await self._servers.primary(key_of(commands[0])), False

@@ -26,10 +26,10 @@ from substrate.engine.unix_socket import place_socket
 
 MODULE_ARGUMENTS: Final = (
     "TIMEOUT_DEFAULT 1000 TIMEOUT_MAX 1500 QUERY_MEM_CAPACITY 268435456"
-    " CMD_INFO no THREAD_COUNT 16 MAX_QUEUED_QUERIES 500 NODE_CREATION_BUFFER 2048"
+    " CMD_INFO no THREAD_COUNT 16 MAX_QUEUED_QUERIES 500"
 )
-"""The engine makes the matrices of a graph larger by so many nodes at once: its default, 16,384, costs each graph
-250 KB more, and the load of a large graph more processor time."""
+"""`NODE_CREATION_BUFFER` is left as it is: an engine that has it lower than the one that wrote a log, a snapshot
+or the copy of a replica loses every link of a graph when it reads them, and says nothing."""
 CONFIGURATION: Final = """\
 daemonize no
 port 0

@@ -53,9 +53,9 @@ def text_of(answer: Any) -> str:
 
 async def tools_and_their_hints(client: Client) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(tools) == {"recall", "wake", "remember", "correct", "history", "identity"}
+    assert set(tools) == {"recall", "wake", "remember", "correct", "history", "identity", "hear", "resolve"}
     hints = {name: tool.annotations for name, tool in tools.items() if tool.annotations is not None}
-    assert {name for name in tools if not hints[name].read_only_hint} == {"remember", "correct"}
+    assert {name for name in tools if not hints[name].read_only_hint} == {"remember", "correct", "hear", "resolve"}
     assert {name for name in tools if hints[name].destructive_hint} == {"correct"}
     assert "citizen_id" in tools["recall"].input_schema["required"]
 
@@ -181,7 +181,7 @@ async def test_a_client_behind_another_name_is_answered(service: Service) -> Non
         httpx2.AsyncClient(headers=headers, timeout=120) as http,
         Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
     ):
-        assert len((await client.list_tools()).tools) == 6
+        assert len((await client.list_tools()).tools) == 8
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])

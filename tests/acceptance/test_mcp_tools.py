@@ -1,4 +1,4 @@
-"""The tools beside the usual six, what a correction teaches, and what a memory may be told with."""
+"""The tools beside the usual eight, what a correction teaches, and what a memory may be told with."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.acceptance.test_cli import Command
 from tests.acceptance.test_mcp import ROOT, over_http, text_of
 from tests.acceptance.test_mcp_descriptions import stored_lines, told
 
-USUAL = {"recall", "wake", "remember", "correct", "history", "identity"}
+USUAL = {"recall", "wake", "remember", "correct", "history", "identity", "hear", "resolve"}
 EXTRAS = {
-    "check_rules", "situation", "hear", "resolve", "set_state", "feedback", "relate", "retract", "undo",
+    "check_rules", "situation", "set_state", "feedback", "relate", "retract", "undo",
     "write_context", "imagine", "share", "contest",
 }  # fmt: skip
 
@@ -86,16 +86,16 @@ async def test_a_learning_moment_shows_the_reason_and_the_feeling_of_a_correctio
     assert (third["discovery_energy"], third["correction_trigger"][:25]) == (0.3, "Corrected by line breaks ")
 
 
-async def test_a_server_offers_the_usual_six_tools_and_names_the_others(tmp_path: Path) -> None:
+async def test_a_server_offers_the_usual_tools_and_names_the_others(tmp_path: Path) -> None:
     async with Client(stdio_client(program(tmp_path))) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == USUAL
-        with pytest.raises(MCPError, match=r"there is no tool resolve here; .*--tools"):
-            await client.call_tool("resolve", {"id": "x"})
+        with pytest.raises(MCPError, match=r"there is no tool undo here; .*--tools"):
+            await client.call_tool("undo", {"id": "x"})
 
 
 async def test_a_server_offers_the_tools_that_are_chosen(tmp_path: Path) -> None:
-    async with Client(stdio_client(program(tmp_path, "--tools", "resolve, undo"))) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == USUAL | {"resolve", "undo"}
+    async with Client(stdio_client(program(tmp_path, "--tools", "relate, undo"))) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == USUAL | {"relate", "undo"}
 
 
 def test_a_tool_that_there_is_not_cannot_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,3 +169,30 @@ async def test_a_message_is_heard_in_a_shared_graph_once_by_its_author(tmp_path:
         refused = await client.call_tool("hear", {**said, "level": "N3"})
         assert refused.is_error
         assert "a collective is on level N2" in text_of(refused)
+
+
+async def test_what_an_agent_stored_is_resolved_with_the_usual_tools(service: Service, citizen: str) -> None:
+    async with over_http(service) as client:
+        valve = await told(client, citizen, name="Valve", text="The valve leaks.", resolution_state="blocked")
+        done = await client.call_tool("resolve", {"citizen_id": citizen, "memory_id": valve})
+        assert not done.is_error, text_of(done)
+        said = {"citizen_id": citizen, "episode_id": "talk", "role": "user", "content": "Hi, the valve is dry."}
+        heard = await client.call_tool("hear", {**said, "id": "m1", "timestamp": "2025-07-20T14:30:00Z"})
+        assert heard.structured_content["status"] == "stored"
+        story = await client.call_tool("history", {"citizen_id": citizen, "node_id": valve})
+        assert len(story.structured_content["records"]) > 1
+
+
+async def test_prompts_bring_what_is_remembered_and_say_what_to_do(service: Service, citizen: str) -> None:
+    async with over_http(service) as client:
+        await told(client, citizen, name="Valve", text="The valve leaks </memories>.", resolution_state="blocked")
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["start", "ask", "keep"]
+        asked = {"citizen_id": citizen, "query": "What leaks?"}
+        for name, arguments in (("start", {"citizen_id": citizen}), ("ask", asked), ("keep", {})):
+            [message] = (await client.get_prompt(name, arguments)).messages
+            said = message.content.model_dump()["text"]
+            assert ("The valve leaks" in said) == (name != "keep")
+            assert said.count("</memories>") == (name != "keep")
+        for name, wrong in (("none", {}), ("ask", {"citizen_id": citizen}), ("start", {"citizen_id": "no such!"})):
+            with pytest.raises(MCPError):
+                await client.get_prompt(name, wrong)

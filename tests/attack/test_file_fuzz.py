@@ -248,6 +248,63 @@ STRUCTURES: Final[dict[str, tuple[str | None, str, Callable[[int], bytes]]]] = {
         + joined(b'{"event":"UPDATE","new_memory":"z","updated_at":"2024-01-01T00:00:00Z"}', min(n, 10_000))
         + b"]}]",
     ),
+    "lines of a session": (
+        "claude-code", "a.jsonl",
+        lambda n: numbered(b'{"type":"user","uuid":"u%d","isSidechain":false,"sessionId":"s",'
+        b'"message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}', min(n, 10_000), b"\n"),
+    ),
+    "an output of a tool": (
+        "claude-code", "a.jsonl", lambda n: b'{"type":"user","uuid":"u","isSidechain":false,"message":{"content":'
+        b'[{"type":"tool_result","content":"' + b"x" * n + b'"}]}}\n{"isSidechain":true}\n',
+    ),
+    "parts of a session": (
+        "codex", "a.jsonl", lambda n: b'{"timestamp":1,"type":"response_item","payload":{"type":"message","role":'
+        b'"user","content":[' + joined(b'{"type":"input_text","text":"x"}', n) + b"]}}",
+    ),
+    "parts of a message": (
+        "opencode", "a.json", lambda n: b'{"info":{},"messages":[{"info":{"role":"user"},"parts":['
+        + joined(b'{"type":"tool","tool":"t","state":{"input":[],"output":"x"}}', n) + b"]}]}",
+    ),
+    "runs that repeat": (
+        "langsmith", "a.jsonl",
+        lambda n: (b'{"run_type":"llm","trace_id":1,"inputs":{"messages":[' + joined(TURN, min(n, 99)) + b"]}}\n")
+        * min(n // 10, 1000),
+    ),
+    "lists in lists of a run": (
+        "langsmith", "a.json", lambda n: b'[{"run_type":"llm","inputs":{"messages":' + b"[" * min(n, 900)
+        + b"]" * min(n, 900) + b"}}]",
+    ),
+    "messages of a dump": (
+        "langchain", "a.json",
+        lambda n: b"[" + joined(b'{"type":"human","data":{"content":"x","additional_kwargs":{}}}', min(n, 10_000))
+        + b"]",
+    ),
+    "spans": (
+        "openai-agents", "a.json", lambda n: b'{"data":[' + numbered(
+            b'{"id":"s%d","trace_id":"t","span_data":{"type":"function","name":"f","input":"x","output":"y"}}',
+            min(n, 10_000)) + b"]}",
+    ),
+    "conversations": (
+        "conversations", "a.jsonl", lambda n: (b'{"messages":[' + TURN + b"]}\n") * min(n, 10_000)
+    ),
+    "marks of Slack": (
+        "slack", "c/2026-01-01.json", lambda n: b'[{"user":"U","ts":"1.2","text":"' + b"<@a|" * n + b'"}]'
+    ),
+    "messages of Slack": (
+        "slack", "c/2026-01-01.json",
+        lambda n: b"[" + numbered(b'{"user":"U","ts":"%d.5","text":"x"}', min(n, 10_000)) + b"]",
+    ),
+    "messages of Discord": (
+        "discord", "messages/c1/messages.csv",
+        lambda n: b"ID,Timestamp,Contents\n" + numbered(b"%d,2024-01-01 10:00:00,x", min(n, 10_000), b"\n"),
+    ),
+    "names of Discord": (
+        "discord", "messages/index.json", lambda n: b"{" + numbered(b'"%d":"x"', n) + b"}",
+    ),
+    "calls in a message": (
+        "conversations", "a.json", lambda n: b'[{"messages":[{"role":"assistant","content":"","tool_calls":['
+        + joined(b'{"function":{"name":"f","arguments":"{}"}}', n) + b"]}]}]",
+    ),
     "entities": ("mcp-memory", "a.jsonl", lambda n: numbered(ENTITY, min(n, 10_000), b"\n")),
 }  # fmt: skip
 """For each structure its format, a name, and a file of n of it. Lists of true items end at 10,000."""
@@ -277,13 +334,19 @@ FOREIGN: Final = {
     "mem0": b'[{"id":"x","memory":"y","created_at":"2024-03-01T10:00:00Z","history":[{"event":"ADD",'
     b'"new_memory":"z",'
     b'"created_at":"2024-03-01T10:00:00Z"}],"categories":["c"],"metadata":{"k":1}}]',
+    "slack": b'[{"type":"message","user":"U01","text":"a <@U02> <https://x.y|z>","ts":"1772439000.000200",'
+    b'"user_profile":{"real_name":"Ines"},"edited":{"user":"U01","ts":"1772439100.0"},"files":[{"name":"a.pdf"}]}]',
     "mcp-memory": ENTITY % 1 + b"\n" + ENTITY % 2
     + b'\n{"type":"relation","from":"e1","to":"e2","relationType":"likes"}\n',
 }  # fmt: skip
 """Small files of the formats of which no export lies in `tests/data`."""
 ENDINGS: Final = {
     "chatgpt": "chatgpt_*.json", "claude": "claude_*.json", "telegram": "telegram_*.json", "email": "*.[em][mb]*",
-    "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt", "whatsapp": "WhatsApp*/*.txt",
+    "claude-code": "agents/claude*", "codex": "agents/codex*", "opencode": "agents/opencode*",
+    "langsmith": "agents/langsmith*", "langchain": "agents/langchain*", "openai-agents": "agents/openai*",
+    "conversations": "agents/[cs][oh]*s*.json*",
+    "discord": "teams/*.json", "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt",
+    "whatsapp": "WhatsApp*/*.txt",
 }  # fmt: skip
 ODD: Final = (
     b"1e999", b"NaN", b"-Infinity", b"null", b"[]", b"{}", b'""', b"true", b"-1", b"9" * 400, b"[[[[", b"\r",

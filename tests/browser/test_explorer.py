@@ -166,6 +166,42 @@ def test_the_text_of_a_memory_never_becomes_markup_of_the_page(visit: Visit, ada
     assert page.evaluate("window.broken") is None
 
 
+def pale(page: Page) -> list[str]:
+    """Texts whose contrast is less than AA wants: 4.5, or 3 where they are large."""
+    found: list[str] = page.evaluate(CONTRAST)
+    return found
+
+
+CONTRAST = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    const part = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+    return [0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b), a];
+  };
+  const behind = (e) => {
+    for (let at = e; at; at = at.parentElement) {
+      const [l, a] = light(getComputedStyle(at).backgroundColor);
+      if (a > 250) return l;
+    }
+    return 1;
+  };
+  const seen = (e) => e.checkVisibility() && !e.closest("#graph, :disabled");
+  return [...document.querySelectorAll("body *")].filter((e) => seen(e)
+    && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())).flatMap((e) => {
+    const style = getComputedStyle(e);
+    const [a, b] = [light(style.color)[0], behind(e)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.6 && style.fontWeight >= 700);
+    return ratio < (large ? 3 : 4.5) ? [`${ratio.toFixed(2)} ${e.outerHTML.slice(0, 120)}`] : [];
+  });
+}"""
+
+
 def unnamed(page: Page) -> list[str]:
     """Controls that a screen reader could only call by their kind."""
     named = "e => (e.labels?.length || e.ariaLabel || (e.tagName === 'BUTTON' && e.innerText.trim()))"
@@ -186,6 +222,7 @@ def test_a_large_stream_fits_every_screen(visit: Visit, harbour: Service, width:
     assert int(graph.get_attribute("data-links") or 0) >= 200
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert unnamed(page) == []
+    assert pale(page) == []
     PICTURES.mkdir(exist_ok=True)
     page.screenshot(path=PICTURES / f"explorer-{width}-{scheme}.png", full_page=width < 1000)
 
@@ -318,6 +355,25 @@ def test_the_answer_stands_above_the_fold_of_a_phone(visit: Visit) -> None:
     box = page.locator(".focus .card").first.bounding_box()
     assert box is not None
     assert box["y"] + 120 < 844
+
+
+def test_a_replay_walks_through_the_life_and_ends_now_or_when_it_is_stopped(visit: Visit) -> None:
+    page = visit()
+    ask(page, "Where is the office?")
+    page.get_by_role("button", name="Replay").click()
+    expect(page.locator(".focus .words:not(.was)", has_text="old ropewalk")).to_be_visible()
+    assert "true=" in page.url
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Back to now").click()
+    expect(page.locator(".focus .words:not(.was)", has_text="tram depot")).to_be_visible()
+    assert "true=" not in page.url
+
+
+def test_a_knot_of_the_river_opens_the_belief_that_changed(visit: Visit) -> None:
+    page = visit()
+    lives(page, "ada")
+    page.locator(".knot").last.click()
+    expect(page.get_by_role("dialog").locator(".records > li").nth(1)).to_be_visible()
 
 
 def test_without_motion_nothing_moves(browser: Browser, ada: Service) -> None:

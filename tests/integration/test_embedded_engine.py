@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -28,7 +29,7 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import bundled_binaries, engine_versions
 from substrate.engine.unix_socket import EngineStatus, ping
 from tests.engine_processes import a_small_disk, engine_home, engines_in, fill_disk
-from tests.waiting import becomes_async
+from tests.waiting import becomes_async, wait_until_async
 
 Open = Callable[..., Awaitable[EmbeddedEngine]]
 
@@ -462,3 +463,25 @@ def refuse_as_read_only(*_: object, **__: object) -> None:
 
 def make_read_only(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+
+
+async def test_a_log_that_an_engine_with_its_own_settings_rewrote_keeps_every_link(
+    open_engine: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that reserves less room for nodes than the one that wrote loses all links, and says nothing."""
+
+    async def links_of(engine: EmbeddedEngine, *before: tuple[str, ...]) -> object:
+        with BlockingRedis(unix_socket_path=str(engine.socket), protocol=2) as client:
+            for words in before:
+                client.execute_command(*words)
+            await wait_until_async(lambda: not client.info("persistence")["aof_rewrite_in_progress"])
+            return client.execute_command("GRAPH.QUERY", "g", "MATCH (:A)-[e]->(b) RETURN count(b.i)")[1]
+
+    monkeypatch.setattr(engine_process, "MODULE_ARGUMENTS", "")
+    engine = await open_engine()
+    fill = ("GRAPH.QUERY", "g", "UNWIND range(1, 1000) AS i CREATE (:A {i: i})-[:R]->(:B {i: i})")
+    assert await links_of(engine, fill) == [[1000]]
+    assert await links_of(engine, ("BGREWRITEAOF",)) == [[1000]]
+    await engine.stop()
+    monkeypatch.undo()
+    assert await links_of(await open_engine()) == [[1000]]

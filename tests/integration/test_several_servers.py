@@ -11,14 +11,14 @@ import pytest
 
 from api.runtime.runtime import open_runtime
 from benchmarks.cluster import TIMEOUT_MS
-from benchmarks.machines import Machines, cluster, sentinels
+from benchmarks.machines import Machines, Server, cluster, sentinels
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import erase
 from orchestration.writing.quotas import read_used
 from schemas.commands import EraseCitizen
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
-from schemas.settings import AckMode, EmbeddingSettings, Settings, StoreSettings, UpkeepSettings
+from schemas.settings import AckMode, EmbeddingSettings, ReadMode, Settings, StoreSettings, UpkeepSettings
 from substrate.connection.inspection import compare_rights, describe_rights, find_faults, inspect_servers
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
@@ -43,12 +43,14 @@ async def machines(request: pytest.FixtureRequest) -> AsyncIterator[Machines]:
 
 
 @asynccontextmanager
-async def service(machines: Machines, ack: AckMode = "auto", user: str = "") -> AsyncIterator[Deps]:
+async def service(
+    machines: Machines, ack: AckMode = "auto", user: str = "", read: ReadMode = "primary"
+) -> AsyncIterator[Deps]:
     """A service over the machines, as a user with the word `word`, or without one."""
     settings = Settings(
         upkeep=UpkeepSettings(upkeep="off"),
         store=StoreSettings(
-            url=machines.url.replace("://", f"://{user}:word@" if user else "://"), names="off", ack=ack
+            url=machines.url.replace("://", f"://{user}:word@" if user else "://"), names="off", ack=ack, read=read
         ),
         embedding=EmbeddingSettings(embedding="local"),
     )
@@ -150,6 +152,41 @@ async def test_what_is_wrong_among_the_servers_is_told(machines: Machines, local
         assert list(find_faults(await inspect_servers(deps.connection), 1)) == []
         [fault, *_] = find_faults(await inspect_servers(deps.connection), 3)
         assert "a write waits for 3" in fault[0]
+
+
+async def test_questions_may_ask_replicas_find_what_their_service_wrote_and_say_how_old_that_may_be(
+    machines: Machines, local_model: object
+) -> None:
+    async def asked(server: Server) -> int:
+        async with server.client() as client:
+            return int((await client.info("commandstats"))["cmdstat_graph.RO_QUERY"]["calls"])
+
+    async with service(machines, read="replica") as deps, service(machines) as plain:
+        graph = graph_name(Level.N1, "hal")
+        for number in range(4):
+            boat = remember("hal", f"boat{number}", description=f"The boat {number}")
+            await stored(deps, boat, now=await deps.connection.now())
+            stream = await ask(deps, "hal", f"Where is boat {number}?", now=await deps.connection.now())
+            assert f"boat{number}" in ids(found(stream))
+            assert stream.behind_ms is not None
+        primary = await machines.owner(graph)
+        replicas = await machines.replicas_of(primary)
+        before = await asked(primary), sum([await asked(each) for each in replicas])
+        stream = await ask(deps, "hal", "What is there on the water?", now=await deps.connection.now())
+        after = await asked(primary), sum([await asked(each) for each in replicas])
+        assert after[0] == before[0]
+        assert after[1] > before[1]
+        assert stream.behind_ms is not None
+        assert 0 < stream.behind_ms < 5000
+        same = await ask(plain, "hal", "What is there on the water?", now=await plain.connection.now())
+        assert ids(found(same)) == ids(found(stream))
+        assert same.behind_ms is None
+        for replica in replicas:
+            replica.send(signal.SIGSTOP)
+        stream = await ask(deps, "hal", "Is there anything that floats?", now=await deps.connection.now())
+        for replica in replicas:
+            replica.send(signal.SIGCONT)
+        assert set(ids(found(stream))) == {f"boat{number}" for number in range(4)}
 
 
 async def test_every_acknowledged_command_is_there_once_after_its_primary_was_killed(

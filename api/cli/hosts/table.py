@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 type Document = dict[str, Any]
 
-EVENTS: Final = ("UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 _PROGRAM: Final = re.compile(r"(^|[/\\])(substrate|substrate\.exe|api\.cli)$")
 _HOOK: Final = re.compile(r"hosts[/\\]hook\.py\b")
 

@@ -45,7 +45,7 @@ export async function lastStreams(citizen, limit) {
 /** The changed beliefs of a citizen, latest first; `choose` opens a memory. */
 export async function beliefs(citizen, choose) {
   const [changes, streams] = await Promise.all([learned(citizen), lastStreams(citizen, 10)]);
-  const asked = streams.length ? [el("h3", {}, "What it was asked: what did it know then?"),
+  const asked = streams.length ? [el("h2", {}, "What it was asked: what did it know then?"),
     el("ol", { className: "plain" }, streams.map(streamLine))] : null;
   if (!changes.length) return [el("p", { className: "empty" }, `${citizen} has changed no belief yet.`), asked];
   const counts = new Map();

@@ -11,6 +11,7 @@ import { keys } from "./keys.js";
 import { openMemory } from "./memory.js";
 import { showPaths } from "./paths.js";
 import { showQuality } from "./quality.js";
+import { replay } from "./replay.js";
 import { chooseRooms, request, thenRequest } from "./request.js";
 import * as river from "./river.js";
 import { get, ofCitizen, post } from "./service.js";
@@ -118,8 +119,8 @@ async function ask(way, { step = true } = {}) {
 }
 
 /** Ask the last question again: at another moment, with another key, or after a change. */
-function again() {
-  if (page.way) ask(page.way, { step: false });
+async function again() {
+  if (page.way) await ask(page.way, { step: false });
 }
 
 const act = {
@@ -223,11 +224,15 @@ byId("home").addEventListener("click", (event) => {
   if (page.citizen) live(page.citizen);
 });
 addEventListener("popstate", () => follow({ ...address.read(), citizen: address.read().citizen || page.citizen }));
-tabs(document.querySelector(".ways"), (way) => byId("citizen").setAttribute("form", way));
+tabs(document.querySelector(".ways"), (way) => byId("citizen").setAttribute("form", `${way}-form`));
 tabs(document.querySelector(".side .tabs"), shown);
 theme(() => {
   graph.recolour();
   river.redraw();
+});
+replay(() => [river.span()[0], Date.parse(page.life?.known_from ?? Date.now())], (valid, known) => {
+  clock.set(valid, known);
+  return again();
 });
 river.wire();
 river.whenKnot((changes) => choose({ level: changes[0].level, node_id: changes[0].node_id, collective: changes[0].collective }));

@@ -50,7 +50,7 @@ export function initials(name) {
 
 /** How a link is told from its source, and from its target. */
 const VERBS = {
-  LEADS_TO: ["leads to", "follows from"], ABOUT: ["is about", "is what this is about:"],
+  LEADS_TO: ["leads to", "follows from"], ABOUT: ["is about", "is the subject of"],
   MENTIONS: ["mentions", "is mentioned in"], RESOLVED_BY: ["was resolved by", "resolved"],
   BLOCKED_BY: ["is blocked by", "blocks"], BLOCKS: ["blocks", "is blocked by"], ENABLES: ["enables", "is enabled by"],
   UNBLOCKS: ["frees", "was freed by"], FREES: ["frees", "was freed by"], DEPENDS_ON: ["depends on", "is needed by"],

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats import (
+    agents,
     command_files,
     conversations,
     documents,
@@ -18,11 +19,13 @@ from orchestration.ingestion.formats import (
     markdown,
     messages,
     tables,
+    teams,
     whatsapp,
 )
 from orchestration.ingestion.formats.notebook import Notebook
 from orchestration.ingestion.formats.reader import (
     DAMAGE,
+    NOTHING_SAID,
     File,
     FileSet,
     Format,
@@ -44,6 +47,8 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (conversations.CLAUDE, conversations.parse_claude),
     (whatsapp.FORM, whatsapp.parse),
     (conversations.TELEGRAM, conversations.parse_telegram),
+    (teams.SLACK, teams.parse_slack),
+    (teams.DISCORD, teams.parse_discord),
     (mail.FORM, mail.parse),
     (tables.FORM, tables.parse),
     (markdown.FORM, markdown.parse),
@@ -55,6 +60,7 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (command_files.GRAPHITI, command_files.parse_graphiti),
     (command_files.MEM0, command_files.parse_mem0),
     (command_files.MCP_MEMORY, command_files.parse_mcp_memory),
+    *agents.SHAPES,
 )
 FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
@@ -183,7 +189,8 @@ def _parse_apart(form: str | None, files: FileSet) -> Intake:
         try:
             parse(form, replace(files, files=(file,)))
         except InvalidRequest as error:
-            faults[file.name] = error
+            if NOTHING_SAID not in error.detail:  # beside others it is no fault
+                faults[file.name] = error
     good = tuple(file for file in files.files if file.name not in faults)
     if not good:
         raise next(iter(faults.values()))

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.episodes import FIRST_TITLE, Episode, Message, Session, Turn
 from orchestration.ingestion.formats.reader import (
+    NOTHING_SAID,
     File,
     FileSet,
     Format,
@@ -52,8 +53,10 @@ class Chat(NamedTuple):
     said: Sequence[SaidMessage]
 
 
-def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Iterable[Chat]]) -> ParsedFiles:
-    """Build an episode of each conversation that `read` finds in the files.
+def parse_chats(
+    files: FileSet, form: Format, read: Callable[[Reader, File], Iterable[Chat]], prefix: str | None = None
+) -> ParsedFiles:
+    """Build an episode of each conversation that `read` finds in the files. `prefix`: of its id, else the format.
 
     A conversation or a message that cannot be read is a fault, and the others are kept. Raises InvalidRequest when
     nothing can be read at all, and without a citizen.
@@ -81,11 +84,12 @@ def parse_chats(files: FileSet, form: Format, read: Callable[[Reader, File], Ite
     found = read_readable(files, form, collect)
     if not chats or files.citizen_id is None:
         if not found.faults:
-            raise fault(form, files.files[-1].name, "", "holds no message with a text")
+            raise fault(form, files.files[-1].name, "", NOTHING_SAID)
         more = f" (and {len(found.faults) - 1:,} more)" if len(found.faults) > 1 else ""
         detail = f"{found.faults[0]}{more}; {form.name} expects {form.shape}"
         raise InvalidRequest(detail, remedy="Nothing was stored.")
-    episodes = [_episode(f"{form.name}:{chat.id}", chat, files.citizen_id) for chat in chats.values()]
+    prefix = f"{form.name}:" if prefix is None else prefix
+    episodes = [_episode(f"{prefix}{chat.id}", chat, files.citizen_id) for chat in chats.values()]
     return replace(found, items=tuple(episodes))
 
 
@@ -127,14 +131,14 @@ def _titled(place: str, title: Any) -> str:
     return f"{place} ({str(title)[:60]})" if title else place
 
 
-def _read_messages[M](
+def read_messages[M](
     reader: Reader, messages: Iterable[M], place: str, read_one: Callable[[Reader, M, str], Iterable[SaidMessage]]
 ) -> list[SaidMessage]:
     """The messages of a conversation that can be read; `read_one` gives none for what nobody said."""
     said: list[SaidMessage] = []
     for number, message in enumerate(messages, start=1):
         with reader.item():
-            said += read_one(reader, message, f"{place}, message {number}")
+            said += read_one(reader, message, f"{place}, message {number}".lstrip(", "))
     return said
 
 
@@ -286,7 +290,7 @@ def _claude_chat(reader: Reader, entry: Any, place: str) -> Chat:
     left_out = len(entry["chat_messages"]) - len(kept)
     if left_out:
         reader.left_out["messages of other branches"] += left_out
-    said = _read_messages(reader, kept, place, _claude_message)
+    said = read_messages(reader, kept, place, _claude_message)
     return Chat(reader.name(entry.get("uuid"), f"{place}, uuid"), reader.text(title, f"{place}, name"), said)
 
 
@@ -373,7 +377,7 @@ def _telegram_chat(reader: Reader, chat: Any, place: str) -> Chat:
         reader.fail(place, "has no messages")
     title = chat.get("name") or ("Saved messages" if chat.get("type") == "saved_messages" else "")
     place = _titled(place, title)
-    said = _read_messages(reader, chat["messages"], place, _telegram_message)
+    said = read_messages(reader, chat["messages"], place, _telegram_message)
     if not isinstance(chat.get("id"), int | str):
         reader.fail(place, "has no id")
     return Chat(str(chat["id"]), reader.text(title, f"{place}, name"), said)

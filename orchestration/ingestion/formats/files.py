@@ -22,6 +22,8 @@ _DOCUMENTS: Final = frozenset(chain.from_iterable(form.endings for form in FORMS
 MOST_ENTRIES: Final = 20_000
 _ENTRY: Final = b"PK\x01\x02"
 """What each entry of the list at the end of an archive begins with."""
+MOST_EXPORTS: Final = 100
+"""Exports of several files that are looked for in one archive or folder."""
 MAX_UNPACKED: Final = 2 << 30
 """The most bytes that the files of an archive may have together."""
 _BEGINNING: Final = b"PK\x03\x04"
@@ -30,6 +32,15 @@ _EXPORT: Final = re.compile(
     r"(?P<folder>(?:.*/)?)(?:conversations(?:-\d+)?\.json|result\.json|_chat(?: \(\d+\))?\.txt)\Z"
 )
 """A file of an export that holds its conversations; others in its folder say the same again, or nothing."""
+_SLACK: Final = re.compile(r"(?:users|channels|groups|dms|mpims)\.json|[^/]+/\d{4}-\d\d-\d\d\.json")
+_LAYOUTS: Final = (
+    ("channels.json", _SLACK),
+    (
+        "messages/index.json",
+        re.compile(r"messages/(?:index\.json|c\d+/messages\.(?:json|csv))|account/user\.json"),
+    ),
+)
+"""Exports of several files: one that is always there, and those that are read (Slack, Discord)."""
 
 
 def is_archive(raw: bytes) -> bool:
@@ -50,6 +61,12 @@ def wanted(names: Sequence[str], endings: Collection[str] = ENDINGS) -> list[str
     shown = [name for name in names if not _HIDDEN.search(name)]
     found = list(map(_EXPORT.match, shown)) if set(endings) >= ENDINGS else []
     exports = {match[0]: match["folder"] for match in found if match}
+    for marker, read in _LAYOUTS if set(endings) >= ENDINGS else ():
+        tops = [name[: -len(marker)] for name in shown if f"/{name}".lower().endswith(f"/{marker}")][:MOST_EXPORTS]
+        for top in (one for one in tops if read is not _SLACK or f"{one}users.json" in shown):
+            exports |= {
+                name: top for name in shown if name.startswith(top) and read.fullmatch(name[len(top) :].lower())
+            }
     around = tuple(exports.values())
     beside = (name for name in shown if name.lower().endswith(tuple(endings)) and not name.startswith(around))
     return sorted({*exports, *beside})

@@ -197,6 +197,8 @@ DAMAGE: Final = (
     ValueError,
 )  # fmt: skip
 """What parsers and libraries raise for files that no program should write."""
+NOTHING_SAID: Final = "holds no message with a text"
+"""The fault of a file that can be read, but in which nobody says anything."""
 MAX_NAME: Final = 1000
 MOST_FAULTS: Final = 10_000
 """A file with more holds something else."""
@@ -435,6 +437,16 @@ class Reader:
         if self.removed:
             notes.append(f"{self.file}: control characters were left out ({self.removed:,})")
         return tuple(notes)
+
+
+def as_map(value: Any) -> Mapping[str, Any]:
+    """The value, or an empty object for one that is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def first_of(entry: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The first of these fields that the entry has."""
+    return next((entry[name] for name in names if entry.get(name) is not None), None)
 
 
 def short_name(text: str) -> str:

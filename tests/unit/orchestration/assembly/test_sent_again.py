@@ -23,14 +23,19 @@ VALUES = st.recursive(
 def stream(**fields: object) -> ConsciousnessStream:
     own = {"intention_id": "i2", "citizen_id": "ada", "temporal_mode": "current", "stream_id": "ada~2"}
     moment = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
-    times = {"retrieved_at": moment, "retrieval_latency_ms": 1.25, "stage_ms": {"open": 0.5, "kept": 0.125}}
+    times = {
+        "retrieved_at": moment,
+        "retrieval_latency_ms": 1.25,
+        "stage_ms": {"open": 0.5, "kept": 0.125},
+        "behind_ms": 2.5,
+    }
     return ConsciousnessStream.model_validate({**own, **times, **fields})
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=9))
 def test_the_fields_of_the_new_answer_stand_in_the_places_of_the_old_ones(sent: dict[str, object]) -> None:
     own = {"stream_id": "ada~2", "intention_id": "i2", "retrieved_at": "2026-05-01T12:30:00Z",
-           "retrieval_latency_ms": 1.25, "stage_ms": {"open": 0.5, "kept": 0.125}}  # fmt: skip
+           "retrieval_latency_ms": 1.25, "stage_ms": {"open": 0.5, "kept": 0.125}, "behind_ms": 2.5}  # fmt: skip
     expected = {name: own.get(name, value) for name, value in sent.items()}
     assert as_sent(orjson.dumps(sent)).again(stream()) == orjson.dumps(expected)
 

@@ -14,6 +14,7 @@ from orchestration.question.lexicon import (
     build_fuzzy_queries,
     build_lexicon,
     build_name_queries,
+    embedding_text,
     estimate_holders,
     list_phrases,
     without_names,
@@ -116,12 +117,53 @@ def test_a_speaker_is_named_by_the_given_name_unless_it_is_a_whole_name(
 
 
 def test_the_longer_a_word_the_more_slips_are_allowed() -> None:
-    assert build_fuzzy_queries([]) == build_name_queries([]) == []
+    assert build_fuzzy_queries([], "") == build_name_queries([]) == []
     assert build_name_queries(["luca", "bridge"]) == ["@entity_names:luca", "@entity_names:bridge"]
-    assert build_fuzzy_queries(["luca", "bridge", "analytical"]) == [
+    assert build_fuzzy_queries(["luca", "bridge", "analytical"], "luca bridge analytical") == [
         "@entity_names:%bridge%",
         "@entity_names:%%analytical%%",
     ]
+    assert build_fuzzy_queries(["mel", "muhamad", "is"], "Is Mel at Muhamad's?") == [
+        "@entity_names:%mel%",
+        "@entity_names:mel*",
+        "@entity_names:%%muhamad%%",
+        "@entity_names:muhamad*",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("speakers", "query", "found"),
+    [
+        (["Muhammad", "Anne"], "What did Muhhamed cook?", ["Muhammad"]),
+        (["Muhammad", "Anne"], "What did Mohammed's sister cook?", ["Muhammad"]),
+        (["Catherine", "Tom"], "Where did Kathryn go?", ["Catherine"]),
+        (["Stephen", "Tom"], "Where did Steven go?", ["Stephen"]),
+        (["Melanie", "Tom"], "Where did Mel go?", ["Melanie"]),
+        (["Melanie Hart", "Tom"], "Where did Mel go?", ["Melanie Hart"]),
+        (["Melanie", "Melvin"], "Where did Mel go?", []),
+        (["Catherine", "Kathryn Moss"], "Where did Catrin go?", []),
+        (["Melanie", "Tom"], "where did mel go?", []),
+        (["Jon", "Gina"], "Where did John meet Ginna?", ["Jon", "Gina"]),
+        (["Anna", "Tom"], "Where did Ines go?", []),
+        (["Maddie", "Tom"], "Where did Muhammad go?", []),
+        (["Marid", "Tom"], "Is anybody married?", []),
+        (["Rosemary", "Tom"], "Where is the Rose?", ["Rosemary"]),
+    ],
+)
+def test_a_speaker_is_called_by_a_nickname_or_by_what_sounds_alike_unless_two_may_be_meant(
+    speakers: list[str], query: str, found: list[str]
+) -> None:
+    lexicon = build_lexicon(rows(*(named(person_id(name), name) for name in speakers)), query)
+    assert list(lexicon.speakers()) == found
+
+
+def test_a_word_that_calls_a_speaker_is_no_unknown_word_and_is_not_embedded() -> None:
+    known = rows(named(person_id("Muhammad"), "Muhammad"), records={"muhhamed": 0, "cook": 3})
+    lexicon = build_lexicon(known, "What did Muhhamed cook?")
+    assert lexicon.frequencies == {"cook": 3}
+    assert embedding_text("What did Muhhamed cook?", [lexicon]) == "What did cook?"
+    held = known._replace(records={"muhhamed": 1, "cook": 3})
+    assert build_lexicon(held, "What did Muhhamed cook?").speakers() == ()
 
 
 def test_a_name_may_be_any_run_of_words_of_the_query() -> None:

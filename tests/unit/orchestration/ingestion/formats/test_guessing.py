@@ -24,6 +24,15 @@ GUESSED = {
     "forwarded.eml": "email",
     "page.html": "html",
     "berths.pdf": "pdf",
+    "agents/claude_code.jsonl": "claude-code",
+    "agents/codex_rollout.jsonl": "codex",
+    "agents/opencode_session.json": "opencode",
+    "agents/langchain_messages.json": "langchain",
+    "agents/langchain_dump.json": "langchain",
+    "agents/langsmith_runs.jsonl": "langsmith",
+    "agents/openai_agents_traces.json": "openai-agents",
+    "teams/discord_exporter.json": "discord",
+    "agents/sharegpt.json": "conversations",
 }
 
 
