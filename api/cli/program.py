@@ -66,7 +66,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
         "Show what a citizen has to wake for, and with --intend ask what follows from it.",
     ),
     "replay": ("faces.replay", "Ask a stream again as of then: what did the citizen know when it asked?"),
-    "watch": ("faces.feed", "Print what changes in a memory as it changes."),
+    "watch": ("cli.watch", "Print what changes in a memory as it changes."),
     "export": ("cli.backup", "Write whole memories as lines of JSON, with both time axes."),
     "import": ("cli.ingest", "Read an export into an empty memory."),
     "mirror": ("faces.mirror", "Write memories as Markdown files, and take the edits in them back."),

@@ -4,7 +4,6 @@
 
 from orchestration.features.association.values import Associations as Associations, TagWalk as TagWalk
 from orchestration.features.contexts.values import AgentLog as AgentLog, AgentNote as AgentNote, ContextReceipt as ContextReceipt, GivenEdge as GivenEdge, GivenNode as GivenNode, WriteContext as WriteContext
-from orchestration.features.feed.values import ChangePage as ChangePage
 from orchestration.features.identity.values import Identity as Identity, IdentityDiff as IdentityDiff, LearningMoments as LearningMoments, WhoIs as WhoIs, count_again as count_again
 from orchestration.features.imagination.values import Calibration as Calibration, Imagination as Imagination, Imagine as Imagine, PredictionPage as PredictionPage
 from orchestration.features.life.values import Life as Life
@@ -17,6 +16,7 @@ from orchestration.features.situation.values import GivenStimulus as GivenStimul
 from orchestration.features.withholding.values import PoliciesAnswer as PoliciesAnswer, Policy as Policy, PolicyReach as PolicyReach, Quarantine as Quarantine, QuarantineChange as QuarantineChange, QuarantineRequest as QuarantineRequest, QuarantinesAnswer as QuarantinesAnswer, SetPolicy as SetPolicy
 from schemas.collectives import CollectivePage as CollectivePage
 from schemas.commands import Correct as Correct, CorrectLink as CorrectLink, EraseCitizen as EraseCitizen, EraseEpisode as EraseEpisode, EraseMemory as EraseMemory, ErasureReport as ErasureReport, Relate as Relate, Remember as Remember, Resolve as Resolve, ResolveLink as ResolveLink, Retract as Retract, Supersede as Supersede, SupersedeLink as SupersedeLink, Undo as Undo, UndoLink as UndoLink, Unrelate as Unrelate, WriteReceipt as WriteReceipt
+from schemas.feed import ChangePage as ChangePage
 from schemas.intention import EmotionsMatch as EmotionsMatch, Filters as Filters, Form as Form, Part as Part, Plurality as Plurality, Prefer as Prefer, QueryMode as QueryMode, Rerank as Rerank, RetrievalIntention as RetrievalIntention, StateBasedRetrieval as StateBasedRetrieval
 from schemas.keys import KeyChange as KeyChange, KeyInfo as KeyInfo, KeyList as KeyList, KeyRequest as KeyRequest, NewKey as NewKey
 from schemas.memory import ConsciousnessNode as ConsciousnessNode, ConsciousnessRelationship as ConsciousnessRelationship, Level as Level, ResolutionState as ResolutionState, Source as Source, ValidationResult as ValidationResult

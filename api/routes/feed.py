@@ -1,4 +1,4 @@
-"""The changes of a graph as server-sent events."""
+"""The changes of a graph: a page at a time, or as server-sent events."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fastapi.responses import StreamingResponse
 from api.dependencies import OpenDeps
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
-from orchestration.features.feed.feature import list_changes
-from orchestration.features.feed.values import ChangePage, ChangesRequest
+from orchestration.feed import list_changes
 from schemas.errors import SubstrateError
+from schemas.feed import ChangePage, ChangesRequest
 from schemas.operation import Method, Operation, graph_may, group
 
 ENDS_AFTER_S: Final = 600.0
@@ -60,6 +60,10 @@ async def _events(page: ChangePage, query: ChangesRequest, deps: Deps) -> AsyncI
 
 OPERATIONS: Final = group(
     "feed",
+    Operation("list_changes", "GET /v1/changes", "Read what changed in a graph",
+              graph_may("read"), list_changes,
+              call=Method("changes", "What changed in a graph after a cursor, in the order in which it was "
+                          "applied; go on with its `next`.")),
     Operation("stream_changes", "GET /v1/changes/stream", "Follow what changes in a graph",
               graph_may("read"), stream_changes, sent=StreamingResponse, call=Method(by_hand=True)),
 )  # fmt: skip

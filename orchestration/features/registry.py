@@ -27,6 +27,5 @@ FEATURES: Final = Features(
         "association": [],
         "identity": ["learning"],
         "life": [],
-        "feed": [],
     }
 )

@@ -301,15 +301,6 @@ class BetweenFields(TypedDict, total=False):
     to_time: Time | None
     known_at: Time | None
 
-class ChangesRequestFields(GraphRequestFields, total=False):
-    after: str | None
-    limit: int
-    wait: float
-    commands: Sequence[str]
-    types: Sequence[str]
-    sources: Sequence[AnySource]
-    author: str | None
-
 class CommandFields(GraphRequestFields, total=False):
     command_id: str | None
 
@@ -501,6 +492,15 @@ class CorrectLinkFields(CorrectingFields, LinkRevisionFields, total=False):
 
 class ReceiptRequestFields(CitizenRequestFields, total=False):
     level: AnyLevel | None
+
+class ChangesRequestFields(GraphRequestFields, total=False):
+    after: str | None
+    limit: int
+    wait: float
+    commands: Sequence[str]
+    types: Sequence[str]
+    sources: Sequence[AnySource]
+    author: str | None
 
 class EraseEpisodeFields(CommandFields, total=False):
     episode_id: str
@@ -757,10 +757,6 @@ class Calls(Sender):
         """How much the citizen lived in each week, with which energy and feelings."""
         return await self._call("Life", "GET /v1/citizens/{}/life", citizen_id, params=given)
 
-    async def changes(self, **given: Unpack[ChangesRequestFields]) -> ChangePage:
-        """What changed in a graph after a cursor, in the order in which it was applied; go on with its `next`."""
-        return await self._call("ChangePage", "GET /v1/changes", params=given)
-
     async def remember(self, request: Remember | None = None, /, **given: Unpack[RememberFields]) -> WriteReceipt:
         """Store one memory."""
         return await self._call("WriteReceipt", "POST /v1/memories", body=collect_command(request, given))
@@ -855,6 +851,10 @@ class Calls(Sender):
     async def receipt(self, command_id: str, **given: Unpack[ReceiptRequestFields]) -> WriteReceipt:
         """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
         return await self._call("WriteReceipt", "GET /v1/receipts/{}", command_id, params=given)
+
+    async def changes(self, **given: Unpack[ChangesRequestFields]) -> ChangePage:
+        """What changed in a graph after a cursor, in the order in which it was applied; go on with its `next`."""
+        return await self._call("ChangePage", "GET /v1/changes", params=given)
 
     async def erase_episode(self, request: EraseEpisode | None = None, /, **given: Unpack[EraseEpisodeFields]) -> ErasureReport:
         """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
@@ -1006,7 +1006,6 @@ class SyncCalls(SyncSender):
     dissonances = block_on(Calls.dissonances)
     identity_diff = block_on(Calls.identity_diff)
     life = block_on(Calls.life)
-    changes = block_on(Calls.changes)
     remember = block_on(Calls.remember)
     list_memories = block_on(Calls.list_memories)
     history = block_on(Calls.history)
@@ -1027,6 +1026,7 @@ class SyncCalls(SyncSender):
     resolve_link = block_on(Calls.resolve_link)
     undo_link = block_on(Calls.undo_link)
     receipt = block_on(Calls.receipt)
+    changes = block_on(Calls.changes)
     erase_episode = block_on(Calls.erase_episode)
     list_citizens = block_on(Calls.list_citizens)
     state = block_on(Calls.state)

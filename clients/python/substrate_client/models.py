@@ -546,7 +546,7 @@ class AppliedChange(InGraph, AnswerPart):
     """A command that was applied: which memory or link it changed, from when on that is known, and by whose word.
 
     `version` is the record that it wrote or closed, `type` that of the memory or link. All are null for a
-    conversation, whose `command` is `ingest`; it comes once more when more of it is stored, and `part` counts that.
+    conversation, whose `command` is `ingest`; it comes again when more of it is stored, and `part` counts that.
     """
 
     cursor: str
@@ -571,9 +571,9 @@ class AppliedChange(InGraph, AnswerPart):
 class ChangePage(AnswerPart):
     """The next changes of a graph, in the order in which they were applied; `next` is the cursor behind them.
 
-    `more`: there are more already. `erased`: something was erased since the cursor; nothing says what, so read anew
-    what you keep of the graph. `epoch` rises when the graph has another past, as after a restore; cursors of an
-    earlier one are refused.
+    `more`: there are more already. `erased`: something was erased since the cursor; nothing says what, so read
+    anew what you keep of the graph. `epoch` rises when the graph has another past, as after a restore; cursors of
+    an earlier one are refused.
     """
 
     changes: tuple[AppliedChange, ...] = ()

@@ -9,8 +9,8 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import option
 from orchestration.dependencies import Deps
-from orchestration.features.feed.feature import list_changes
-from orchestration.features.feed.values import LONGEST_WAIT_S, AppliedChange, ChangesRequest
+from orchestration.feed import list_changes
+from schemas.feed import LONGEST_WAIT_S, ChangesRequest
 
 
 class WatchCommand(options.OfGraph, name="watch"):
@@ -36,8 +36,12 @@ class WatchCommand(options.OfGraph, name="watch"):
             for change in changes.changes:
                 if self.as_json:
                     support.write_json(change.model_dump_json(exclude_none=True))
-                else:
-                    page.say(_line(change))
+                    continue
+                when, what = formatting.format_time(change.known_at), change.name or change.id or "-"
+                version = None if change.version in (None, 1) else f"version {change.version}"
+                line = Text(f"{when}  ", "bright_black").append(f"{change.command:<10} ", "cyan")
+                line.append(formatting.to_line(what), "bold")
+                page.say(line.append(f"  {', '.join(filter(None, (change.type, change.source, version)))}", "dim"))
             if changes.erased:
                 support.remark("something was erased")
             query = query.model_copy(update={"after": changes.next})
@@ -45,12 +49,3 @@ class WatchCommand(options.OfGraph, name="watch"):
 
 
 START: Final = "start"
-
-
-def _line(change: AppliedChange) -> Text:
-    line = Text(f"{formatting.format_time(change.known_at)}  ", "bright_black")
-    line.append(f"{change.command:<10} ", "cyan").append(
-        formatting.to_line(change.name or change.id or "-"), "bold"
-    )
-    told = [change.type, change.source, None if change.version in (None, 1) else f"version {change.version}"]
-    return line.append(f"  {', '.join(filter(None, told))}", "bright_black")

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.features.feed import queries
-from orchestration.features.feed.feature import list_changes
-from orchestration.features.feed.values import AppliedChange, ChangesRequest
+from orchestration.feed import list_changes
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, Correct, EraseMemory, Relate, Remember, Retract, Supersede, Undo
 from schemas.errors import Conflict, InvalidRequest, NotFound
+from schemas.feed import AppliedChange, ChangesRequest
 from schemas.memory import Level, Source
 from schemas.paging import decode_cursor, encode_cursor
 from substrate.backup.snapshot import begin_epochs
 from substrate.graphs.names import GraphOf
+from substrate.store import feed
 
 KINDS = ("remember", "relate", "correct", "supersede", "retract", "undo")
 
@@ -104,10 +104,9 @@ async def remember(deps: Deps, citizen: str, *ids: str, **more: object) -> None:
 
 async def test_a_change_tells_of_its_record(deps: Deps, fresh_citizen: str) -> None:
     await remember(deps, fresh_citizen, "a", "b")
-    for each in (("relate", 0, 1), ("correct", 0, 1)):
-        sent = command(fresh_citizen, *each).model_copy(update={"id": "a"} if each[0] == "correct" else {})
-        if isinstance(sent, Relate):
-            sent = sent.model_copy(update={"source_id": "a", "target_id": "b"})
+    relate = command(fresh_citizen, "relate", 0, 1).model_copy(update={"source_id": "a", "target_id": "b"})
+    correct = command(fresh_citizen, "correct", 0, 1).model_copy(update={"id": "a"})
+    for sent in (relate, correct):
         await insertion.apply([sent], deps, await deps.connection.now())
     told = [
         (one.command, one.subject, one.id, one.version, one.type, one.source)
@@ -138,7 +137,7 @@ async def test_more_receipts_than_are_looked_at_once(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await remember(deps, fresh_citizen, *(f"m{number}" for number in range(30)))
-    monkeypatch.setattr(queries, "LOOKED_AT", 4)
+    monkeypatch.setattr(feed, "LOOKED_AT", 4)
     changes = await follow(deps, fresh_citizen, limit=3)
     assert [change.id for change in changes] == [f"m{number}" for number in range(30)]
 

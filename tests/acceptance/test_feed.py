@@ -1,4 +1,4 @@
-"""The feed over REST, as a stream of events, with the clients and on the command line; keys see their own graphs."""
+"""The feed over REST, as events, with the client and on the command line; keys see their own graphs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_client_watches(service: Service, citizen: str) -> None:
                 found += [str(change.id) for change in page.changes]
                 if len(found) == 2:
                     return found
-                await client.remember(citizen, id="b", name="b", description="b is there")
+                await client.remember(citizen_id=citizen, id="b", name="b", description="b is there")
         return found
 
     assert asyncio.run(watch()) == ["a", "b"]

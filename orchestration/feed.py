@@ -1,35 +1,35 @@
 """The feed of a graph: what changed after a cursor, at once or as soon as something does.
 
-It is a read of what the graph holds: see `queries`. A cursor is a place in the order of one past of the graph.
+It is a read of what the graph holds: see `substrate.store.feed`. A cursor is a place in one past of the graph.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from orchestration.dependencies import Deps
-from orchestration.feature import Feature
-from orchestration.features.feed import queries as store
-from orchestration.features.feed.queries import Applied, ChangedRecord, FeedState, Place
-from orchestration.features.feed.values import AppliedChange, ChangePage, ChangesRequest
+from orchestration.identifiers import link_name
 from schemas.errors import Conflict, NotFound
+from schemas.feed import AppliedChange, ChangePage, ChangesRequest
 from schemas.memory import Level, Source, graph_fields
-from schemas.operation import Method, Operation, graph_may, group
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import open_end, to_datetime
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
+from substrate.store import feed as store
+from substrate.store import transactions
+from substrate.store.feed import Applied, ChangedRecord, FeedState, Place
 
 FROM_NOW: Final = "now"
 LAST_NTH: Final = 2**31
 """Behind all that was applied at a moment."""
 LOOKS_EVERY_S: Final = 0.2
-"""Who waits learns of a change about so much later, whichever process wrote it. All who wait for a graph look at it
-together."""
+"""Who waits learns of a change about so much later, whichever process wrote it."""
 REMEDY: Final = "Begin again without `after`, or with `now`, and read anew what you keep of this graph."
 
 
@@ -48,7 +48,7 @@ async def list_changes(query: ChangesRequest, deps: Deps) -> ChangePage:
     until = time.monotonic() + query.wait
     while True:
         applied, more = await store.read_applied(graph, place, state.clock, query.limit)
-        records = await store.read_changed(graph, applied)
+        records = await _read_records(graph, applied)
         # Only who has the whole page knows what it says of erasures.
         changes = [
             _change(one, records, query, encode_cursor(state.epoch, erased_at, *one.place)) for one in applied
@@ -63,6 +63,21 @@ async def list_changes(query: ChangesRequest, deps: Deps) -> ChangePage:
         before, state = state, await _changed_state(graph, state, left)
         if state.epoch != before.epoch:
             raise _other_past()
+
+
+async def _read_records(graph: Graph, applied: Sequence[Applied]) -> dict[tuple[str, int], ChangedRecord]:
+    """What the records of these commands say of themselves, by id and version; nothing of what was erased."""
+    named = [(one.id, one.version or 0) for one in applied if one.id is not None]
+    found = await store.read_changed(graph, named)
+    others = {record_id for record_id, _ in named} - {memory_id for memory_id, _ in found}
+    for link_id, stored in (await transactions.read_links(graph, list(map(link_name, sorted(others))))).items():
+        for record in stored.records:
+            of = record.content
+            found[link_id, record.version] = ChangedRecord(
+                True, str(of.get("relation_type")), None, of.get("source"), of.get("author"), record.closed_by,
+                record.closed_source,
+            )  # fmt: skip
+    return found
 
 
 async def _state(graph: Graph) -> FeedState:
@@ -154,15 +169,3 @@ def _forget(looks: dict[str, asyncio.Task[FeedState]], name: str, look: asyncio.
         del looks[name]
     if not look.cancelled():
         look.exception()  # perhaps nobody waits for it any more
-
-
-FEATURE: Final = Feature(
-    "feed",
-    operations=group(
-        "feed",
-        Operation("list_changes", "GET /v1/changes", "Read what changed in a graph",
-                  graph_may("read"), list_changes,
-                  call=Method("changes", "What changed in a graph after a cursor, in the order in which it was "
-                              "applied; go on with its `next`.")),
-    ),
-)  # fmt: skip

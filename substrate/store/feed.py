@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from orchestration.identifiers import link_name
 from schemas.temporal import Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store import transactions
 
 LOOKED_AT: Final = 1000
 """So many receipts are read at once: what begins a page of the greatest size is among them, unless the engine
@@ -111,21 +109,8 @@ def _applied(row: Any) -> Applied:
     return Applied(Place(int(at), int(nth), str(command_id)), *rest)
 
 
-async def read_changed(graph: Graph, applied: Iterable[Applied]) -> dict[tuple[str, int], ChangedRecord]:
-    """What the records of these commands say of themselves, by id and version; nothing of what was erased."""
-    named = [(one.id, one.version or 0) for one in applied if one.id is not None]
-    if not named:
-        return {}
-    found: dict[tuple[str, int], ChangedRecord] = {}
+async def read_changed(graph: Graph, named: Iterable[tuple[str, int]]) -> dict[tuple[str, int], ChangedRecord]:
+    """What the memories among these ids and versions say of themselves; nothing of what was erased."""
     wanted = [{"id": record_id, "version": version} for record_id, version in named]
-    for memory_id, version, *told in await graph.read(CHANGED, wanted=wanted):
-        found[memory_id, version] = ChangedRecord(False, *told)
-    others = {record_id for record_id, _ in named} - {memory_id for memory_id, _ in found}
-    for link_id, stored in (await transactions.read_links(graph, list(map(link_name, sorted(others))))).items():
-        for record in stored.records:
-            of = record.content
-            found[link_id, record.version] = ChangedRecord(
-                True, str(of.get("relation_type")), None, of.get("source"), of.get("author"), record.closed_by,
-                record.closed_source,
-            )  # fmt: skip
-    return found
+    rows = await graph.read(CHANGED, wanted=wanted) if wanted else []
+    return {(memory_id, version): ChangedRecord(False, *told) for memory_id, version, *told in rows}
