@@ -20,8 +20,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from benchmarks.chat import DIRECTORY, load_chats, load_plain
-from benchmarks.chat_answers import ANSWERABLE, INSTRUCTION, PAST, PRESENT, TIME, open_store
+from benchmarks.chat_answers import ANSWERABLE, INSTRUCTION, NEVER_SAID, PAST, PRESENT, TIME, open_store
 from benchmarks.datasets import load_beam, load_locomo
+from benchmarks.keys import load_keys
 from benchmarks.rated_questions import (
     ABSTENTION,
     CATEGORY_5,
@@ -30,6 +31,7 @@ from benchmarks.rated_questions import (
     rate_chats,
     rate_conversations,
 )
+from benchmarks.scoring import area
 from orchestration.ranking.confidence import Answer, rate_answer
 
 BINS: Final = 10
@@ -58,6 +60,10 @@ async def gather(paths: Paths) -> list[Rated]:
     for group, chats in (("chats", load_chats((), paths.chats)), ("plain", load_plain() if own else [])):
         async with open_store() as rt:
             rated += await rate_chats(group, chats, rt)
+    if own:
+        async with open_store() as rt:
+            talks = [told.conversation for told in load_keys(sealed=False)]
+            rated += await rate_conversations("keys", talks, rt, unanswered=NEVER_SAID)
     if paths.locomo is not None:
         async with open_store() as rt:
             conversations = load_locomo(paths.locomo)
@@ -67,14 +73,6 @@ async def gather(paths: Paths) -> list[Rated]:
             conversations = load_beam(paths.beam)
             rated += await rate_conversations("BEAM", conversations, rt, unanswered=ABSTENTION)
     return rated
-
-
-def area(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
-    """The area under the ROC curve: how often an answerable question has the greater value; ties count half."""
-    below = np.sort(np.asarray(unanswerable, dtype=float))
-    values = np.asarray(answerable, dtype=float)
-    wins = np.searchsorted(below, values, "left") + np.searchsorted(below, values, "right")
-    return float(wins.mean() / (2 * len(below)))
 
 
 def report(outcomes: Sequence[Outcome]) -> Iterator[str]:

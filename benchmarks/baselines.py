@@ -73,21 +73,32 @@ def rank_standard_scores(
     turn_vectors: NDArray[np.floating[Any]],
     question_vectors: NDArray[np.floating[Any]],
 ) -> list[list[str]]:
-    """Return for each question the ids of all turns by the sum of the standard scores of BM25 and cosine, plus a
-    third of that of the turn before and of the turn after."""
+    """Return for each question the ids of all turns by their `standard_scores`, best first."""
+    ids = [turn.id for turn in conversation.turns]
+    asked = [question.text for question in questions]
+    return [_ordered(ids, row) for row in standard_scores(conversation, asked, turn_vectors, question_vectors)]
+
+
+def standard_scores(
+    conversation: Conversation,
+    asked: Sequence[str],
+    turn_vectors: NDArray[np.floating[Any]],
+    question_vectors: NDArray[np.floating[Any]],
+) -> NDArray[np.float64]:
+    """Return for each question a row: the sum of the standard scores of BM25 and cosine of each turn, plus a third
+    of that of the turn before and of the turn after."""
     stemmer = Stemmer.Stemmer("english")
     index = bm25s.BM25()
     index.index(_tokens([indexed_text(turn) for turn in conversation.turns], stemmer), show_progress=False)
-    queries = _tokens([question.text for question in questions], stemmer)
+    queries = _tokens(list(asked), stemmer)
     similarity = _unit(question_vectors) @ _unit(turn_vectors).T
-    rankings = []
-    for query, alike in zip(queries, similarity, strict=True):
+    rows = np.zeros(similarity.shape)
+    for row, query, alike in zip(rows, queries, similarity, strict=True):
         said = index.get_scores(query) if query else np.zeros(len(alike))
         both = _standard(said) + _standard(alike)
         beside = np.pad(both, 1)
-        scores = both + (beside[:-2] + beside[2:]) / 3
-        rankings.append(_ordered([turn.id for turn in conversation.turns], scores))
-    return rankings
+        row[:] = both + (beside[:-2] + beside[2:]) / 3
+    return rows
 
 
 def _standard(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

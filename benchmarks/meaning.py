@@ -1,6 +1,7 @@
-"""What real people mean: cues that share no word with what they should call, lists, and ordinary questions.
+"""What real people mean: cues that share no word with what they should call, lists, and ordinary questions; what
+changed by key, and what was never said.
 
-    python -m benchmarks.meaning [--locomo FILE] [--beam DIRECTORY] [--sealed] [--json]
+    python -m benchmarks.meaning [--locomo FILE] [--beam DIRECTORY] [--keys] [--facts N] [--sealed] [--json]
 
 The conversations of benchmarks/cues are stored as one chat, those of the sets that are named each as its own.
 A cue, such as "losing a pet", shares no word, name or time with the turn that it should call; a list question,
@@ -11,6 +12,11 @@ rule was chosen on it, and only `--sealed` asks those, alone.
 All methods have the same text and the same vectors. "z-scores" adds the standard scores of BM25 and cosine, and a
 third of those of the turn before and after. `rec@k` is the share of the evidence among the first k, `all@k`
 whether all of it is.
+
+`--keys` asks the conversations of benchmarks/keys instead (benchmarks/keys.py), and a generated diary of `--facts`
+facts: `first` is the share of questions whose turn stands before the others of its key, `at 1` before all turns.
+The rival "newest of five words" gives the newest of the turns that begin with the same five words as the best of
+RRF.
 """
 
 from __future__ import annotations
@@ -31,6 +37,8 @@ from api.runtime.runtime import Runtime, now
 from benchmarks.baselines import BM25, COSINE, RRF, indexed_text, rank_all, rank_standard_scores
 from benchmarks.chat_answers import open_store
 from benchmarks.datasets import Conversation, Question, Turn, add_sets, load_sets
+from benchmarks.keys import ask_all, generate_facts, load_keys
+from benchmarks.keys import rows as key_rows
 from benchmarks.recall import answer, store, turns_shown
 from benchmarks.scoring import Report, format_rows, score
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
@@ -42,6 +50,8 @@ Z_SCORES, RETRIEVE, WAKE = "z-scores", "retrieve", "wake"
 METHODS: Final = (BM25, COSINE, RRF, Z_SCORES, RETRIEVE, WAKE)
 LIMIT: Final = 20
 """`max_results_per_level` of every question and waking."""
+FACTS, ASKED, SEED = 455, 100, 40
+"""The facts of the diary, and how many of its keys change and are asked."""
 
 type Rankings = dict[str, list[list[str]]]
 """By method the turns that it gives for each question, best first."""
@@ -143,6 +153,18 @@ async def measure(sets: dict[str, list[Conversation]]) -> dict[str, dict[str, Re
     return reports
 
 
+async def measure_keys(facts: int, *, sealed: bool) -> list[list[str]]:
+    """The lines of the conversations of benchmarks/keys, and of a diary of so many facts."""
+    lines: list[list[str]] = []
+    for name, told in (
+        ("keys", load_keys(sealed=sealed)),
+        (f"{facts} facts", [generate_facts(ASKED, facts, SEED)]),
+    ):
+        async with open_store() as rt:
+            lines += key_rows(name, *await ask_all(told, rt))
+    return lines
+
+
 def rows(name: str, reports: dict[str, Report]) -> list[list[str]]:
     """The lines of a set: each method by kind of question, then over all."""
     lines: list[list[str]] = []
@@ -161,7 +183,13 @@ def main() -> None:
     add_sets(parser)
     parser.add_argument("--sealed", action="store_true", help="the sealed half of the cues and lists instead")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--keys", action="store_true", help="what changed by key and what was never said instead")
+    parser.add_argument("--facts", type=int, default=FACTS, help="the facts of the diary, beside --keys")
     arguments = parser.parse_args()
+    if arguments.keys:
+        lines = asyncio.run(measure_keys(arguments.facts, sealed=arguments.sealed))
+        sys.stdout.write(format_rows("", [["set", "method", "", ""], *lines]) + "\n")
+        return
     named = load_sets(arguments.locomo, arguments.beam)
     sets = {"people": [load_talks(sealed=arguments.sealed)], **named}
     reports = asyncio.run(measure(sets))

@@ -83,6 +83,14 @@ def all_at(ranking: Sequence[str], evidence: Collection[str], k: int) -> float:
     return float(set(ranking[:k]).issuperset(evidence))
 
 
+def area(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
+    """The area under the ROC curve: how often an answerable question has the greater value; ties count half."""
+    below = np.sort(np.asarray(unanswerable, dtype=float))
+    values = np.asarray(answerable, dtype=float)
+    wins = np.searchsorted(below, values, "left") + np.searchsorted(below, values, "right")
+    return float(wins.mean() / (2 * len(below)))
+
+
 FIGURES: Final[Mapping[str, tuple[Callable[[Sequence[str], Collection[str], int], float], int]]] = {
     **{f"rec@{k}": (recall_at, k) for k in CUTOFFS},
     f"all@{CUTOFFS[-1]}": (all_at, CUTOFFS[-1]),

@@ -19,7 +19,6 @@ from schemas.temporal import Instant, Scope
 from substrate.connection.errors import GraphMissing
 from substrate.connection.kept import GraphState
 from substrate.connection.together import together
-from substrate.connection.topology import stay_with_primary
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Stamp
@@ -72,8 +71,6 @@ async def open_plain_view(
     named = {key: deps.graph(graph_name(key, citizen_id)) for key in graphs}
     unsure = {key: graph for key, graph in named.items() if not deps.graphs.is_open(graph.name)}
     known = (open_target(key, graph, None, scope, now=now) for key, graph in named.items() if key not in unsure)
-    for graph in unsure.values():
-        stay_with_primary(graph.name)
     looking = deps.graphs.open_existing([graph.name for graph in unsure.values()])
     stamps, found = await together(looking, together(*known))
     existing = ((key, graph) for key, graph in unsure.items() if graph.name in stamps)

@@ -360,9 +360,12 @@ class Connection:
             raise await self._translate(error, name, graph) from error
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
-        """Return our error for the driver's, after calling `missing` and `revive` where the error requires it."""
+        """Return our error for the driver's, after calling `missing` and `revive` where the error requires it. Who
+        holds what is in doubt then: what the library's client sent (transactions, locks) tells it nobody else."""
         self.failures += 1
         ours = translate_error(error, name)
+        if isinstance(ours, (Moving, ConnectionLost)):
+            self.servers.doubt()
         if isinstance(ours, GraphMissing):
             self.missing(graph)
         elif isinstance(ours, ConnectionLost):

@@ -210,6 +210,9 @@ class OneServer:
         self.lines: Sender = server.lines
         self.writing_lines: Sender = server.writing_lines
 
+    def doubt(self) -> None:
+        """There is no other server to ask."""
+
     def note_written(self, key: str) -> None:
         """This process wrote to a key."""
 

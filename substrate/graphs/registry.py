@@ -18,6 +18,7 @@ from substrate.connection.graph_columns import GraphColumns
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.connection.together import together
+from substrate.connection.topology import stay_with_primary
 from substrate.connection.turns import TENANT, UPKEEP
 from substrate.cypher import schema as cypher
 from substrate.graphs import filling, migrations
@@ -203,7 +204,10 @@ class Graphs:
         an older release. Raises StoreMisfit when the graph has other embeddings, or the schema of a newer
         release."""
         graph, place = Graph(self.connection, name), self.connection.vectors.of(name)
-        told = await _look_at(graph, self.dimension, is_first=(name, place.generation) not in self._operational)
+        is_first = (name, place.generation) not in self._operational
+        if is_first:
+            stay_with_primary(name)
+        told = await _look_at(graph, self.dimension, is_first=is_first)
         stamp = told.stamp
         if stamp is None:
             if not name.startswith(CITIZEN_PREFIX):  # nothing names a citizen who was erased or never was
@@ -241,6 +245,7 @@ class Graphs:
         if not is_whole and is_first:
             is_whole = await filling.are_complete(graph, self.dimension)
         elif not is_whole:
+            stay_with_primary(graph.name)
             is_whole = await filling.are_whole(graph)
         partial = not is_whole
         self.connection.vectors.use(graph.name, partial=partial)

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from api.runtime.runtime import open_runtime
-from benchmarks.cluster import TIMEOUT_MS
+from benchmarks.cluster import TIMEOUT_MS, fail_over
 from benchmarks.machines import Machines, Server, cluster, sentinels
 from orchestration.dependencies import Deps
 from orchestration.writing.erasure import erase
@@ -21,6 +21,7 @@ from schemas.memory import Level
 from schemas.settings import AckMode, EmbeddingSettings, ReadMode, Settings, StoreSettings, UpkeepSettings
 from substrate.connection.inspection import compare_rights, describe_rights, find_faults, inspect_servers
 from substrate.connection.pool import Connection
+from substrate.connection.topology import LEARNED_AGAIN_S
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from tests.integration.store import ask, found, ids, remember, send, stored
@@ -171,6 +172,7 @@ async def test_questions_may_ask_replicas_find_what_their_service_wrote_and_say_
             assert stream.behind_ms is not None
         primary = await machines.owner(graph)
         replicas = await machines.replicas_of(primary)
+        await asyncio.sleep(1.5)  # the notes of the streams are written, and the stamp of the graph is out of date
         before = await asked(primary), sum([await asked(each) for each in replicas])
         stream = await ask(deps, "hal", "What is there on the water?", now=await deps.connection.now())
         after = await asked(primary), sum([await asked(each) for each in replicas])
@@ -220,6 +222,24 @@ async def test_every_acknowledged_command_is_there_once_after_its_primary_was_ki
     async with service(machines) as later:
         for citizen in CITIZENS:
             assert {f"m{number}" for number in range(numbers[citizen])} <= set(await held(later, citizen))
+
+
+async def test_a_transaction_finds_the_server_that_took_over(machines: Machines) -> None:
+    connection = Connection(machines.url, timeout_ms=1000, acknowledge="primary")
+    key = "substrate:of_the_test"
+    try:
+        await connection.transaction(("SET", key, 1))
+        await fail_over(machines, key)
+        async with asyncio.timeout(LEARNED_AGAIN_S - 1):
+            while True:
+                try:
+                    await connection.transaction(("SET", key, 2))
+                    break
+                except Unavailable:
+                    await asyncio.sleep(0.1)
+        assert await connection.command("GET", key) == "2"
+    finally:
+        await connection.close()
 
 
 async def test_without_a_replica_nothing_is_acknowledged_and_the_answer_says_why(

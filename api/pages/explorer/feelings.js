@@ -39,5 +39,5 @@ export function feelings(vector) {
   if (!felt.length) return null;
   return el("ul", { className: "chips", "aria-label": "Feelings" },
     felt.map(([name, value]) => el("li", {}, el("i", { className: "swatch", style: `background:${tint(name)}` }), name,
-      el("small", {}, ` ${value}`))));
+      el("small", {}, ` ${Math.round(value * 100) / 100}`))));
 }

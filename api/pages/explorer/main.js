@@ -187,25 +187,28 @@ function moved(which) {
 /** Begin, or begin again with another key: who lives here, and what the address asks. */
 async function enter() {
   try {
-    const names = await citizens((name) => live(name));
-    await chooseRooms();
     const asked = address.read();
-    const citizen = asked.citizen || page.citizen || names[0];
-    if (citizen) await follow({ ...asked, citizen });
+    const named = asked.citizen || page.citizen;
+    const everybody = citizens((name) => live(name));
+    everybody.then(() => mark(page.citizen), () => {});
+    const [citizen] = named ? [named] : await everybody;
+    await chooseRooms(); // a question goes to the collectives that are ticked
+    if (citizen) await Promise.all([everybody, follow({ ...asked, citizen })]);
     else fill(byId("life-said"), "Nobody lives here yet. Remember something, and this page shows it.");
   } catch (error) {
     if (error.status !== 401) fill(byId("trouble"), trouble(error));
   }
 }
 
-/** Show what an address asks for. */
+/** Show what an address asks for. The question waits for the life only where a moment of it is asked for. */
 async function follow(asked) {
   const way = asked.question ? "ask" : asked.mode ? "wake" : asked.then ? "then" : "";
-  await live(asked.citizen, { stay: way !== "", valid: asked.valid, known: asked.known });
+  const lived = live(asked.citizen, { stay: way !== "", valid: asked.valid, known: asked.known });
+  if (asked.valid || asked.known || !way) await lived;
   byId("question").value = asked.question;
   if (asked.mode) byId("mode").value = asked.mode;
   if (way === "wake") byId("tab-wake").click();
-  if (way) await ask(way, { step: false });
+  if (way) await Promise.all([lived, ask(way, { step: false })]);
 }
 
 const clock = times(moved);

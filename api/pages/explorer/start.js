@@ -7,6 +7,10 @@ import { get, ofCitizen, post } from "./service.js";
 import { turning } from "./turning.js";
 
 const QUESTIONS = 3;
+/** Among so many of the last streams the last waking is sought: whoever looks at a mind asks much. */
+const LOOKED_AT = 100;
+const AGAIN_MS = 1500;
+const pause = (time) => new Promise((rest) => { setTimeout(rest, time); });
 
 /** Questions that this memory can answer: of its open work, of a belief that changed, of somebody it knows. */
 function questions({ appetite, changes, identity }) {
@@ -80,19 +84,19 @@ export async function start(citizen, act, current) {
     if (current()) fill(slot, filled);
   };
   const keep = async (name, reading) => {
-    read[name] = await reading.catch(() => null);
+    read[name] = await reading().catch(() => pause(AGAIN_MS).then(reading)).catch(() => null); // a busy engine may be late once
     offer();
     return read[name];
   };
   await Promise.all([
-    into(woke, lastStreams(citizen, 20).then((streams) => waking(citizen, streams, act))),
-    into(lesson, keep("changes", learned(citizen)).then((changes) => {
+    into(woke, lastStreams(citizen, LOOKED_AT).then((streams) => waking(citizen, streams, act))),
+    into(lesson, keep("changes", () => learned(citizen)).then((changes) => {
       if (!current()) return null;
       act.tie(changes ?? []);
       const latest = changes?.filter((change) => !change.inferred).at(-1) ?? changes?.at(-1);
       return latest ? part("The last thing it unlearned", turning(latest, citizen, act.choose)) : null;
     })),
-    into(others, keep("identity", get(ofCitizen(citizen, "identity"), { limit: 8 })).then((identity) => identity && people(identity, act))),
-    keep("appetite", get(ofCitizen(citizen, "appetite"))),
+    into(others, keep("identity", () => get(ofCitizen(citizen, "identity"), { limit: 8 })).then((identity) => identity && people(identity, act))),
+    keep("appetite", () => get(ofCitizen(citizen, "appetite"))),
   ]);
 }

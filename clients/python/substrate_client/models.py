@@ -5,8 +5,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
+from html import escape
+from json import dumps
+from operator import itemgetter
+from re import sub
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from pydantic import ConfigDict, Field, RootModel
@@ -1105,6 +1111,36 @@ class GraphEdge(InGraph, AnswerPart):
     traversal_weight: float
 
 
+def xml_text(value: Any) -> str:
+    """A value as text that XML can hold: without control characters, escaped."""
+    return escape(sub(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", str(value)))
+
+
+def graphml(nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]]) -> str:
+    """Nodes with an `id` and edges with `source` and `target` as GraphML; all else they say is an attribute."""
+    keys: dict[str, str] = {}
+    body = ""
+    for kind, things, own in (("node", nodes, ("id",)), ("edge", edges, ("source", "target"))):
+        for thing in things:
+            body += f"<{kind}"
+            for name in own:
+                body += f' {name}="{xml_text(thing[name])}"'
+            body += ">"
+            for name, value in thing.items():
+                if name not in own:
+                    keys[f'id="{kind}-{name}" for="{kind}" attr.name="{name}"'] = (
+                        "double" if isinstance(value, int | float) else "string"
+                    )
+                    text = dumps(value) if isinstance(value, dict) else value
+                    body += f'<data key="{kind}-{name}">{xml_text(text)}</data>'
+            body += f"</{kind}>\n"
+    declared = ""
+    for key, kind in keys.items():
+        declared += f'<key {key} attr.type="{kind}"/>\n'
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    return f'{head}\n{declared}<graph edgedefault="directed">\n{body}</graph>\n</graphml>\n'
+
+
 class TraversalGraph(GraphFigures):
     """The memories found as a graph. `graph_density` is edges / possible edges, 0 below two nodes.
 
@@ -1114,6 +1150,45 @@ class TraversalGraph(GraphFigures):
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
+
+    def node_link(self) -> dict[str, Any]:
+        """The graph in NetworkX's form: `networkx.node_link_graph(graph.node_link(), edges="edges")`."""
+        nodes, edges = list[dict[str, Any]](), list[dict[str, Any]]()
+        for node in self.nodes:
+            nodes.append(
+                {"id": f"{node.graph_key}|{node.node_id}", **node.model_dump(mode="json", exclude_none=True)}
+            )
+        for edge in self.edges:
+            source, target = f"{edge.graph_key}|{edge.source_id}", f"{edge.graph_key}|{edge.target_id}"
+            ends = {"source": source, "target": target, "key": edge.edge_id}
+            edges.append({**ends, **edge.model_dump(mode="json", exclude_none=True)})
+        return {"directed": True, "multigraph": True, "graph": {}, "nodes": nodes, "edges": edges}
+
+    def graphml(self) -> str:
+        """The graph as GraphML, which Gephi, yEd, Cytoscape and NetworkX read."""
+        linked = self.node_link()
+        return graphml(linked["nodes"], linked["edges"])
+
+
+def stream_html(rows: Sequence[tuple[bool, datetime, str, str]]) -> str:
+    """The memories of a stream on a line of time, and those in focus, which `rows` says first, as a list.
+
+    Each row goes on with when the memory began, its name and its text.
+    """
+    if not rows:
+        return "<p>Nothing came to mind.</p>"
+    _, first, *_ = min(rows, key=itemgetter(1))
+    _, last, *_ = max(rows, key=itemgetter(1))
+    length = (last - first).total_seconds() or 1.0
+    dots = listed = ""
+    for focus, began, name, text in rows:
+        title = f"{xml_text(name)}, {began:%Y-%m-%d}"
+        place = f'cx="{20 + 560 * (began - first).total_seconds() / length:.0f}" cy="20" r="{6 if focus else 4}"'
+        dots += f'<circle {place} fill="#5b6bd0" opacity="{0.9 if focus else 0.4}"><title>{title}</title></circle>'
+        listed += f"<li><b>{title}</b><br>{xml_text(text)}</li>" if focus else ""
+    line = '<line x1="20" x2="580" y1="20" y2="20" stroke="#9a9a9a"/>'
+    drawing = f'<svg width="600" height="40" role="img" aria-label="When they began">{line}{dots}</svg>'
+    return f"<div>{drawing}<ol>{listed}</ol></div>"
 
 
 class ConsciousnessStream(StreamFrame):
@@ -1149,6 +1224,15 @@ class ConsciousnessStream(StreamFrame):
     levels: dict[str, ConsciousnessLevelResults] = Field(default_factory=dict)
     activation_tiers: ActivationTiers = Field(default_factory=lambda: ActivationTiers())
     traversal_graph: TraversalGraph = Field(default_factory=lambda: TraversalGraph())
+
+    def _repr_html_(self) -> str:
+        """The stream as a notebook shows it."""
+        tiers = self.activation_tiers
+        rows = list[tuple[bool, datetime, str, str]]()
+        for tier in (tiers.focus, tiers.peripheral, tiers.background):
+            for node in tier:
+                rows.append((tier is tiers.focus, node.valid_at, node.name, node.description))
+        return stream_html(rows)
 
 
 class OnSharedLevel(InGraph, RequestPart):

@@ -1,13 +1,10 @@
 """Counts what a citizen lived, week by week, and what of it felt what.
 
-Both queries read every memory of the graph once, of a very large graph a part, and return a row a week, or a row
-a feeling and week.
+The query reads every memory of the graph once, of a large graph a part.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
 from typing import Final, NamedTuple
 
 from schemas.memory import GENERALISATION
@@ -24,16 +21,16 @@ MOST_FEELINGS: Final = 8
 """Of each week so many feelings, those of most memories."""
 MOST_ROWS: Final = 20_000
 
-SAMPLED_FROM: Final = 400_000
-"""A graph of so many nodes, two a memory, is counted in blocks of neighbouring nodes: every second, then third."""
+SAMPLED_FROM: Final = 100_000
+"""Of a graph of so many nodes, two a memory, every second block is counted, of twice as many every third."""
 
 
-def _lived(condition: str = "") -> str:
+def _lived() -> str:
     """`m`: each record that began before the moment, as known then; `step`: how many it stands for."""
     each = [
         f"WITH step MATCH (m:{label}) WHERE (id(m) / 16) % step = 0 AND m.valid_at + 0 < $until "
         "AND m.expired_at > $known_from AND m.created_at < $known_to "
-        f"AND (m.name_key IS NULL OR m.description > '' OR m.node_type = 'Memory') {condition}RETURN m"
+        "AND (m.name_key IS NULL OR m.description > '' OR m.node_type = 'Memory') RETURN m"
         for label in ("ConsciousnessNode", "PastVersion")
     ]
     return (
@@ -46,19 +43,14 @@ _IN_WEEK: Final = f"(m.valid_at - {FIRST_MONDAY}) / {WEEK} AS week"
 LIVED: Final = Query(
     "lived",
     f"{_lived()}WITH step, {_IN_WEEK}, m.energy AS energy, m.created_at AS known_at, "
-    f"CASE m.node_type WHEN '{GENERALISATION}' THEN 1 ELSE 0 END AS general "
-    "WITH week, step, count(energy) AS lived, avg(energy) AS mean, sum(general) AS made, min(known_at) AS first "
-    f"RETURN week, lived * step, mean, toInteger(made) * step, first ORDER BY week DESC LIMIT {MOST_WEEKS}",
+    f"CASE m.node_type WHEN '{GENERALISATION}' THEN 1 ELSE 0 END AS general, "
+    "coalesce(m.emotions, []) + [''] AS felt UNWIND felt AS emotion "
+    "WITH week, step, emotion, count(energy) AS lived, avg(energy) AS mean, sum(general) AS made, "
+    "min(known_at) AS first RETURN week, emotion, lived * step AS lived, mean, toInteger(made) * step, first "
+    f"ORDER BY week DESC, lived DESC, emotion LIMIT {MOST_ROWS}",
 )
-"""Records by the week in which they began: how many, their mean energy, how many of them are generalisations,
-and when the first of them was known."""
-FELT: Final = Query(
-    "lived_feelings",
-    f"{_lived('AND m.emotions IS NOT NULL ')}WITH step, {_IN_WEEK}, m.emotions AS emotions "
-    "UNWIND emotions AS emotion WITH week, step, emotion, count(*) AS memories "
-    f"RETURN week, emotion, memories * step ORDER BY week DESC, memories DESC, emotion LIMIT {MOST_ROWS}",
-)
-"""How many memories of each week felt what, those felt by most first."""
+"""Records by the week in which they began and by feeling, '' for all of the week, which comes first: how many,
+their mean energy, how many of them are generalisations, and when the first of them was known."""
 
 
 class LivedWeek(NamedTuple):
@@ -79,12 +71,12 @@ async def read_weeks(graph: Graph, scope: Scope) -> list[LivedWeek]:
     """
     known = {"known_from": scope.known.start, "known_to": scope.known.end}
     bounds = {"until": scope.valid.end, **known}
-    felt: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    felt_rows, rows = await asyncio.gather(graph.read(FELT, **bounds), graph.read(LIVED, **bounds))
-    for week, emotion, memories in felt_rows:
-        if len(felt[week]) < MOST_FEELINGS:
-            felt[week][emotion] = memories
-    return [
-        LivedWeek(FIRST_MONDAY + week * WEEK, memories, float(energy), general, known_from, felt[week])
-        for week, memories, energy, general, known_from in reversed(rows)
-    ]
+    rows = await graph.read(LIVED, **bounds)
+    weeks: list[LivedWeek] = []
+    for week, emotion, memories, energy, general, known_from in rows:
+        if not emotion:
+            start = FIRST_MONDAY + week * WEEK
+            weeks.append(LivedWeek(start, memories, float(energy), general, known_from, {}))
+        elif len(weeks[-1].feelings) < MOST_FEELINGS:
+            weeks[-1].feelings[emotion] = memories
+    return weeks[MOST_WEEKS - 1 :: -1]
