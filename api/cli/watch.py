@@ -9,8 +9,8 @@ from rich.text import Text
 from api.cli import formatting, options, support
 from api.cli.program import option
 from orchestration.dependencies import Deps
-from orchestration.feed import list_changes
-from schemas.feed import LONGEST_WAIT_S, ChangesRequest
+from orchestration.transfer.following import list_changes
+from schemas.upkeep.applied_changes import LONGEST_WAIT_S, ChangesRequest
 
 
 class WatchCommand(options.OfGraph, name="watch"):

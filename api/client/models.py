@@ -16,7 +16,6 @@ from orchestration.features.situation.values import GivenStimulus as GivenStimul
 from orchestration.features.withholding.values import PoliciesAnswer as PoliciesAnswer, Policy as Policy, PolicyReach as PolicyReach, Quarantine as Quarantine, QuarantineChange as QuarantineChange, QuarantineRequest as QuarantineRequest, QuarantinesAnswer as QuarantinesAnswer, SetPolicy as SetPolicy
 from schemas.collectives import CollectivePage as CollectivePage
 from schemas.commands import Correct as Correct, CorrectLink as CorrectLink, EraseCitizen as EraseCitizen, EraseEpisode as EraseEpisode, EraseMemory as EraseMemory, ErasureReport as ErasureReport, Relate as Relate, Remember as Remember, Resolve as Resolve, ResolveLink as ResolveLink, Retract as Retract, Supersede as Supersede, SupersedeLink as SupersedeLink, Undo as Undo, UndoLink as UndoLink, Unrelate as Unrelate, WriteReceipt as WriteReceipt
-from schemas.feed import ChangePage as ChangePage
 from schemas.intention import EmotionsMatch as EmotionsMatch, Filters as Filters, Form as Form, Part as Part, Plurality as Plurality, Prefer as Prefer, QueryMode as QueryMode, Rerank as Rerank, RetrievalIntention as RetrievalIntention, StateBasedRetrieval as StateBasedRetrieval
 from schemas.keys import KeyChange as KeyChange, KeyInfo as KeyInfo, KeyList as KeyList, KeyRequest as KeyRequest, NewKey as NewKey
 from schemas.memory import ConsciousnessNode as ConsciousnessNode, ConsciousnessRelationship as ConsciousnessRelationship, Level as Level, ResolutionState as ResolutionState, Source as Source, ValidationResult as ValidationResult
@@ -27,6 +26,7 @@ from schemas.responses import Alive as Alive, EpisodeReport as EpisodeReport, He
 from schemas.stream import ConsciousnessStream as ConsciousnessStream
 from schemas.stream_forms import StreamAnswer as StreamAnswer, stream_of as stream_of
 from schemas.temporal import TemporalMode as TemporalMode
+from schemas.upkeep.applied_changes import ChangePage as ChangePage
 from schemas.upkeep.findings import ApplyCommand as ApplyCommand, CloseRecord as CloseRecord, QualityAnswer as QualityAnswer, ReEmbed as ReEmbed, RepairOutcome as RepairOutcome, RepairRequest as RepairRequest, RetractLink as RetractLink, ReviseLink as ReviseLink, SweepAnswer as SweepAnswer, SweepRequest as SweepRequest
 from schemas.upkeep.offers import OfferOutcome as OfferOutcome, OfferReply as OfferReply, OffersAnswer as OffersAnswer, OffersRequest as OffersRequest
 from schemas.upkeep.runs import OwnUpkeep as OwnUpkeep, Run as Run, RunRequest as RunRequest, RunsAnswer as RunsAnswer

@@ -12,10 +12,10 @@ from fastapi.responses import StreamingResponse
 from api.dependencies import OpenDeps
 from api.security.permissions import CurrentCaller
 from orchestration.dependencies import Deps
-from orchestration.feed import list_changes
+from orchestration.transfer.following import list_changes
 from schemas.errors import SubstrateError
-from schemas.feed import ChangePage, ChangesRequest
 from schemas.operation import Method, Operation, graph_may, group
+from schemas.upkeep.applied_changes import ChangePage, ChangesRequest
 
 ENDS_AFTER_S: Final = 600.0
 """Then the caller comes again, as browsers do by themselves, and its key is looked at again."""

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.feed import list_changes
 from orchestration.transfer.exporter import export
+from orchestration.transfer.following import list_changes
 from orchestration.transfer.importer import import_lines
 from orchestration.writing.erasure import erase
 from schemas.commands import Command, Correct, EraseMemory, Relate, Remember, Retract, Supersede, Undo
 from schemas.errors import Conflict, InvalidRequest, NotFound
-from schemas.feed import AppliedChange, ChangesRequest
 from schemas.memory import Level, Source
 from schemas.paging import decode_cursor, encode_cursor
+from schemas.upkeep.applied_changes import AppliedChange, ChangesRequest
 from substrate.backup.snapshot import begin_epochs
 from substrate.graphs.names import GraphOf
-from substrate.store import feed
+from substrate.store import applied
 
 KINDS = ("remember", "relate", "correct", "supersede", "retract", "undo")
 
@@ -137,7 +137,7 @@ async def test_more_receipts_than_are_looked_at_once(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await remember(deps, fresh_citizen, *(f"m{number}" for number in range(30)))
-    monkeypatch.setattr(feed, "LOOKED_AT", 4)
+    monkeypatch.setattr(applied, "LOOKED_AT", 4)
     changes = await follow(deps, fresh_citizen, limit=3)
     assert [change.id for change in changes] == [f"m{number}" for number in range(30)]
 

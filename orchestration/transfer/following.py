@@ -1,6 +1,6 @@
 """The feed of a graph: what changed after a cursor, at once or as soon as something does.
 
-It is a read of what the graph holds: see `substrate.store.feed`. A cursor is a place in one past of the graph.
+It is a read of what the graph holds: see `substrate.store.applied`. A cursor is a place in one past of the graph.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from weakref import WeakKeyDictionary
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
 from schemas.errors import Conflict, NotFound
-from schemas.feed import AppliedChange, ChangePage, ChangesRequest
 from schemas.memory import Level, Source, graph_fields
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import open_end, to_datetime
+from schemas.upkeep.applied_changes import AppliedChange, ChangePage, ChangesRequest
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
-from substrate.store import feed as store
+from substrate.store import applied as store
 from substrate.store import transactions
-from substrate.store.feed import Applied, ChangedRecord, FeedState, Place
+from substrate.store.applied import Applied, ChangedRecord, FeedState, Place
 
 FROM_NOW: Final = "now"
 LAST_NTH: Final = 2**31
 """Behind all that was applied at a moment."""
 LOOKS_EVERY_S: Final = 0.2
 """Who waits learns of a change about so much later, whichever process wrote it."""
+OTHER_PAST: Final = (
+    "after: is of another past of this graph, which was restored, imported or made anew since, or of another store"
+)
 REMEDY: Final = "Begin again without `after`, or with `now`, and read anew what you keep of this graph."
 
 
@@ -62,7 +65,7 @@ async def list_changes(query: ChangesRequest, deps: Deps) -> ChangePage:
             return ChangePage(changes=passing, next=behind, more=more, erased=erased, epoch=state.epoch)
         before, state = state, await _changed_state(graph, state, left)
         if state.epoch != before.epoch:
-            raise _other_past()
+            raise Conflict(OTHER_PAST, remedy=REMEDY)
 
 
 async def _read_records(graph: Graph, applied: Sequence[Applied]) -> dict[tuple[str, int], ChangedRecord]:
@@ -87,14 +90,6 @@ async def _state(graph: Graph) -> FeedState:
     return state
 
 
-def _other_past() -> Conflict:
-    return Conflict(
-        "after: is of another past of this graph, which was restored, imported or made anew since, or of another "
-        "store",
-        remedy=REMEDY,
-    )
-
-
 def _begin(after: str | None, state: FeedState) -> tuple[Place, int]:
     """The place after which to read, and when something was erased last there. Raises InvalidRequest, Conflict."""
     if after is None:
@@ -103,7 +98,7 @@ def _begin(after: str | None, state: FeedState) -> tuple[Place, int]:
         return Place(state.clock, LAST_NTH), state.erased_at
     epoch, erased_at, *place = decode_cursor(after, int, int, int, int, str)
     if epoch != state.epoch:
-        raise _other_past()
+        raise Conflict(OTHER_PAST, remedy=REMEDY)
     if place[0] > state.clock or erased_at > state.erased_at:
         raise Conflict("after: lies in the future of this graph, which was set back, or never was", remedy=REMEDY)
     return Place(*place), erased_at

@@ -1,4 +1,4 @@
-// The queries of `substrate.store.feed`, as they are sent for a graph of the first generation of vectors.
+// The queries of `substrate.store.applied`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
 // applied
