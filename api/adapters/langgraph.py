@@ -13,19 +13,6 @@ from datetime import UTC, datetime
 from itertools import batched, chain, islice
 from typing import Any, Final
 
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-    TTLConfig,
-)
-
 from api.adapters import langgraph_items as items
 from api.adapters.fitting import fit_query
 from api.client import Substrate
@@ -35,7 +22,24 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST
 from schemas.stream import LEVEL_NAMES
 from substrate.bitemporal import NOTHING_HOLDS
+from substrate.inference.providers import missing
 from substrate_client._calls import MemoryListRequestFields
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        TTLConfig,
+    )
+except ModuleNotFoundError as error:
+    raise missing("langgraph", error) from error
 
 PUTS_PER_LIST: Final = 50
 """Puts in one atomic list of at most 100 commands: a put needs one or two."""

@@ -16,12 +16,17 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 import orjson
-from langgraph.store.base import MatchCondition, PutOp, get_text_at_path
 
 from api.adapters.fitting import remove_control_characters
 from schemas.base import MAX_LONG_TEXT
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
+from substrate.inference.providers import missing
+
+try:
+    from langgraph.store.base import MatchCondition, PutOp, get_text_at_path
+except ModuleNotFoundError as error:
+    raise missing("langgraph", error) from error
 
 ITEM_TYPE: Final = "LangGraphItem"
 UNINDEXED_TYPE: Final = "LangGraphKept"

@@ -1,4 +1,7 @@
-"""A retriever and an agent memory block for LlamaIndex, on the sync or the async client."""
+"""A retriever and an agent memory block for LlamaIndex, on the sync or the async client.
+
+Needs the extra `consciousness-substrate[llama-index]`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.memory import BaseMemoryBlock
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import Field, InstanceOf
 
 from api.adapters.fitting import FittedText, fit_query, split_text
@@ -21,6 +20,15 @@ from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
 from schemas.stream import ConsciousnessStream
 from substrate.inference import tokens
+from substrate.inference.providers import missing
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.memory import BaseMemoryBlock
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ModuleNotFoundError as error:
+    raise missing("llama-index", error) from error
 
 _SPEAKING_ROLES: Final = (MessageRole.USER, MessageRole.ASSISTANT)
 TEXT_PARTS: Final = ["activation_tiers", "traversal_graph", "resolution_patterns", "rules"]

@@ -1,11 +1,11 @@
-"""Providers of models: classes that a setting names, failures, and what the clients of OpenAI's API share."""
+"""Providers of models: classes that a setting names, extras, failures, what the clients of OpenAI's API share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from schemas.errors import Fault, InvalidRequest
@@ -13,9 +13,29 @@ from schemas.errors import Fault, InvalidRequest
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
+DISTRIBUTION: Final = "consciousness-substrate"
 OPENAI_ADDRESS: Final = "https://api.openai.com/v1"
 # One retry, by the client, which honours Retry-After; LlamaIndex's own second layer of retries then does nothing.
 OPENAI_RETRIES: Final = 1
+
+type Extra = Literal["langgraph", "llama-index", "openai", "otlp", "pdf"]
+"""Packages that come with an extra of the installation, because most need none of them."""
+
+
+def import_with(extra: Extra, module: str) -> Any:
+    """Import a module that needs the packages of an extra. Raises InvalidRequest, which names it, without them."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise missing(extra, error) from error
+
+
+def missing(extra: Extra, error: ModuleNotFoundError) -> InvalidRequest:
+    """The error for a package that was not found."""
+    return InvalidRequest(
+        f"the Python package {error.name} is not installed, which this needs",
+        remedy=f"Install it: pip install '{DISTRIBUTION}[{extra}]'.",
+    )
 
 
 def describe_failure(error: Exception) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import Unavailable
-from substrate.inference.providers import ClassPath
+from substrate.inference.providers import ClassPath, import_with
 
 if TYPE_CHECKING:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -56,17 +56,17 @@ class Reranker:
 def open_reranker(setting: str | None) -> Reranker | None:
     """Open the cross-encoder in `onnx:DIRECTORY`, or the class at `package.module:Class`, with no arguments. None
     without a setting. Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, or the
-    directory holds no cross-encoder; Fault when the class cannot be built."""
+    directory holds no cross-encoder, or without the extra `llama-index`; Fault when the class cannot be built."""
     if setting is None:
         return None
     if setting.startswith(ONNX):
-        from substrate.inference.cross_encoder import CrossEncoder  # noqa: PLC0415
+        encoder = import_with("llama-index", "substrate.inference.cross_encoder").CrossEncoder
 
         directory = Path(os.path.expanduser(setting.removeprefix(ONNX)))
-        return Reranker(f"{ONNX}{directory.name}", CrossEncoder(directory, SECONDS))
-    from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: PLC0415
+        return Reranker(f"{ONNX}{directory.name}", encoder(directory, SECONDS))
+    base = import_with("llama-index", "llama_index.core.postprocessor.types").BaseNodePostprocessor
 
     class_path = ClassPath(setting, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
-    loaded: type[BaseNodePostprocessor] = class_path.load(BaseNodePostprocessor)
+    loaded: type[BaseNodePostprocessor] = class_path.load(base)
     with class_path.building():
         return Reranker(setting, loaded())

@@ -21,6 +21,8 @@ CHARACTERS_PER_TOKEN = 4
 ENCODING: Final = "cl100k_base"
 VOCABULARY: Final = "_static/tiktoken_cache/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 """Where LlamaIndex ships tiktoken's `cl100k_base`. Its own `get_tokenizer` would import all of LlamaIndex."""
+CARRIED: Final = Path(__file__).with_name("carried") / f"{ENCODING}.tiktoken"
+"""The same file, which a wheel carries."""
 SHA256: Final = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 # The pattern that cuts a text, and the tokens that are no text, as tiktoken defines them for this vocabulary.
 PATTERN: Final = (
@@ -51,8 +53,8 @@ def counter_name() -> str:
 
 
 def counter() -> Callable[[str], int]:
-    """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships. Without the
-    vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s."""
+    """Return a function that counts tokens by tiktoken's vocabulary, which a wheel carries and LlamaIndex ships.
+    Without the vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s."""
     return by_characters if _encoding() is None else by_vocabulary
 
 
@@ -71,12 +73,19 @@ def _count(text: str) -> int:
     return len(_encoding().encode(text, allowed_special="all"))
 
 
+def vocabulary_file() -> Path:
+    """The carried file, else that of LlamaIndex. Raises ImportError where neither is installed."""
+    if CARRIED.is_file():
+        return CARRIED
+    shipped = find_spec("llama_index.core")
+    return Path((shipped and shipped.origin) or "").parent / VOCABULARY
+
+
 @lru_cache(maxsize=1)
 def _encoding() -> Any:
     """None without the library, without the file, and where the tokens are numbered by another one."""
     try:
-        tiktoken, shipped = import_module("tiktoken"), find_spec("llama_index.core")
-        content = b"" if shipped is None else (Path(shipped.origin or "").parent / VOCABULARY).read_bytes()
+        tiktoken, content = import_module("tiktoken"), vocabulary_file().read_bytes()
     except (ImportError, OSError):
         return None
     if hashlib.sha256(content).hexdigest() != SHA256:

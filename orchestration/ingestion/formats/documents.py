@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from html.parser import HTMLParser
-from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +28,7 @@ from orchestration.ingestion.formats.reader import (
     read_readable,
 )
 from schemas.errors import InvalidRequest
+from substrate.inference.providers import import_with
 from substrate.language.text import count_of
 
 
@@ -326,13 +326,7 @@ _SHOWS: Final = re.compile(rb"T[jJ]\b")
 
 def parse_pdf(files: FileSet) -> ParsedFiles:
     """Parse each file to one document. Raises InvalidRequest when none has a text, or without pypdf."""
-    try:
-        library = import_module("pypdf")  # an extra, and slow to load
-    except ImportError as error:
-        raise InvalidRequest(
-            "PDF files are read by pypdf, which is not installed",
-            remedy="Install it: pip install 'consciousness-substrate[pdf]'.",
-        ) from error
+    library = import_with("pdf", "pypdf")  # slow to load
     return parse_documents(files, PDF, partial(_read_pdf, library))
 
 

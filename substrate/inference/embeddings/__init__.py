@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from schemas.bounded_cache import BoundedCache
 from schemas.errors import Fault, InvalidRequest, SubstrateError, Unavailable
-from substrate.inference.providers import ClassPath, describe_failure
+from substrate.inference.providers import ClassPath, describe_failure, import_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -274,11 +274,13 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
     choice = settings.choice().strip()
     kind, _, rest = choice.partition(":")
     if choice == "local":
-        return _opener("local")(settings)
+        local: Callable[..., Embedder] = import_module(f"{__name__}.local").open_model
+        return local(settings)
     if choice == "none":
         return NoEmbedder()
     if kind == "openai":
-        return _opener("openai_client")(settings, rest.strip())
+        opener: Callable[..., Embedder] = import_with("openai", f"{__name__}.openai_client").open_model
+        return opener(settings, rest.strip())
     if kind and rest:
         # Its blocking methods run in the worker thread: in many such classes the asynchronous ones block, too.
         class_path = ClassPath(choice, "embedding", "embedding class", "SUBSTRATE_EMBEDDING")
@@ -291,8 +293,3 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
         f"there is no embedding model {choice!r}",
         remedy="Set SUBSTRATE_EMBEDDING to local, none, openai, openai:<model>, or package.module:Class.",
     )
-
-
-def _opener(module: str) -> Callable[..., Embedder]:
-    opener: Callable[..., Embedder] = import_module(f"{__name__}.{module}").open_model
-    return opener

@@ -16,10 +16,11 @@ from pydantic import BaseModel, ValidationError
 
 from schemas.errors import Fault, InvalidRequest, SubstrateError, Unavailable
 from schemas.language_model import ModelCall
-from substrate.inference.providers import ClassPath, describe_failure
+from substrate.inference.providers import ClassPath, describe_failure, import_with
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+    from llama_index.core.llms import LLM
 
     from schemas.settings import LanguageModelSettings
 
@@ -197,7 +198,8 @@ def open_language_model(settings: LanguageModelSettings) -> LanguageModel | None
     if choice == "none":
         return None
     if kind == "openai":
-        model: LanguageModel = import_module(f"{__name__}.openai_client").open_model(settings, rest.strip())
+        client = import_with("openai", f"{__name__}.openai_client")
+        model: LanguageModel = client.open_model(settings, rest.strip())
     elif kind and rest:
         model = _open_class(choice)
     else:
@@ -213,10 +215,10 @@ def open_language_model(settings: LanguageModelSettings) -> LanguageModel | None
 
 def _open_class(path: str) -> LanguageModel:
     """Its blocking methods run in a worker thread: in many such classes the asynchronous ones block, too."""
-    from llama_index.core.llms import LLM  # noqa: PLC0415
+    base = import_with("llama-index", "llama_index.core.llms").LLM
 
     class_path = ClassPath(path, "language model", "language model class", "SUBSTRATE_LLM")
-    loaded: type[LLM] = class_path.load(LLM)
+    loaded: type[LLM] = class_path.load(base)
     with class_path.building():
         port = loaded()
         name = port.metadata.model_name
