@@ -65,5 +65,5 @@ OPERATIONS: Final = group(
               call=Method("changes", "What changed in a graph after a cursor, in the order in which it was "
                           "applied; go on with its `next`.")),
     Operation("stream_changes", "GET /v1/changes/stream", "Follow what changes in a graph",
-              graph_may("read"), stream_changes, sent=StreamingResponse, call=Method(by_hand=True)),
+              graph_may("read"), stream_changes, sent=StreamingResponse, call=Method("watch", by_hand=True)),
 )  # fmt: skip
