@@ -336,6 +336,14 @@ def test_the_doctor_is_content_with_a_sound_house(command: Command) -> None:
     assert "✗" not in said.out
 
 
+def test_the_doctor_and_an_ingestion_answer_in_json(tmp_path: Path, command: Command) -> None:
+    checks = json.loads(command("doctor", "--json").out)
+    assert {"subject", "detail", "remedy"} == checks[0].keys()
+    (tmp_path / "chat.jsonl").write_text('{"speaker": "Ada", "text": "The boat is red."}\n', "utf-8")
+    said = command("ingest", str(tmp_path / "chat.jsonl"), "--format", "messages", "-c", "ada", "--json")
+    assert json.loads(said.out)["report"]["stored"] > 0
+
+
 def test_the_doctor_looks_on_when_the_engine_cannot_start(tmp_path: Path, command: Command) -> None:
     (tmp_path / "file").touch()
     command.data = tmp_path / "file" / "data"
