@@ -64,10 +64,13 @@ calibrate: $(STAMP) ## fit the weights of answer_confidence anew (ARGS="--locomo
 latency: $(STAMP) ## measure the time of retrieval against the queries alone (ARGS="--nodes N --links N")
 	$(BIN)/python -m benchmarks.latency $(ARGS)
 
-lock: ## resolve requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
-	uv=$$(scripts/bootstrap.sh uv) && "$$uv" pip compile --quiet --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --no-emit-package substrate-client --python-version 3.12 --all-extras --group dev pyproject.toml \
-		-o requirements.lock $(ARGS)
+LOCKED := --quiet --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	--no-emit-package substrate-client --python-version 3.12 --all-extras
+
+lock: ## resolve requirements.lock and deploy/requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
+	uv=$$(scripts/bootstrap.sh uv) && \
+		"$$uv" pip compile $(LOCKED) --group dev pyproject.toml -o requirements.lock $(ARGS) && \
+		"$$uv" pip compile $(LOCKED) --constraint requirements.lock pyproject.toml -o deploy/requirements.lock $(ARGS)
 
 clean: ## remove everything that setup, the tools and the tests made (your memories stay)
 	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist site
