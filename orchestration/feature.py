@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from substrate.store.kept import Kept
 
 type SectionName = Literal[
-    "contested", "learned", "offers", "pressure", "rules", "by_shape", "calibration", "outcome", "learning"
+    "contested",
+    "learned",
+    "offers",
+    "pressure",
+    "rules",
+    "by_shape",
+    "calibration",
+    "outcome",
+    "learning",
+    "pages",
 ]
 """What an answer may have of a feature.
 
@@ -27,7 +36,7 @@ type SectionName = Literal[
 - `learned`: what the feedback of the citizen teaches the ranking. `pressure`: that of reality, for a waking.
 - `rules`: those in force, for an answer that tells them. `by_shape`: the answer to a resonance by shape.
 - `calibration`: how right the predictions of a citizen were. `outcome`: what came of one, see the feature.
-- `learning`: the beliefs of a citizen that changed, for the demo.
+- `learning`: the beliefs of a citizen that changed, for the demo. `pages`: a graph as files, for who reads files.
 """
 type Section = Callable[..., Awaitable[Any]]
 

@@ -140,8 +140,20 @@ class StoreSettings(_Group):
         ge=1,
         description="A citizen who has so many bytes in the engine may add nothing to them; unset: any number.",
     )
+    park_after: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="A citizen who was not asked about for so many days goes to a file, and is back at the next "
+        "request; unset: none does by itself.",
+    )
+    park_to: Path | None = Field(
+        default=None,
+        description="Folder of these files, the same for all services of a store; unset: `parked` in the data "
+        "directory.",
+    )
     cache_mb: int = Field(
-        default=160,
+        default=256,
         ge=0,
         le=65_536,
         description="So many megabytes are kept in each process: seven tenths memories and links that it read, a "
@@ -156,6 +168,10 @@ class StoreSettings(_Group):
     names: Literal["on", "off"] = Field(
         default="on", description="`on`: people, places and projects that a text names become memories."
     )
+
+    def park_folder(self) -> Path:
+        """Where the files of parked citizens are."""
+        return (self.park_to or self.data / "parked").expanduser().absolute()
 
     def server_url(self) -> str | None:
         """Address of the configured server, or None when the embedded engine is to be used."""

@@ -47,7 +47,7 @@ class BackupCommand(options.StoreCommand, name="backup"):
         async def write() -> Manifest:
             async with open_store(store, support.report_loading()) as (connection, _):
                 data, target = store.data.expanduser().absolute(), self.target.expanduser().absolute()
-                return await back_up(connection, data, target, await connection.now())
+                return await back_up(connection, data, target, await connection.now(), parked=store.park_folder())
 
         _show_backup(support.run(write()), str(self.target), support.output())
 
@@ -197,7 +197,7 @@ async def _export(
     choice: GraphRequest | None, target: Path | None, deps: Deps, *, embeddings: bool, known_at: Instant | None
 ) -> None:
     if choice is None:
-        origins = list(map(origin_of, await deps.graphs.existing()))
+        origins = list(map(origin_of, await deps.graphs.existing_or_parked()))
         if not origins:
             raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
     else:

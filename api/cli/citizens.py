@@ -8,12 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.cli.program import option
+from api.cli.program import argument, option
 from orchestration.dependencies import Deps
 from orchestration.mind.state import energy_series
 from schemas.collectives import CollectivePage
+from schemas.memory import Level
 from schemas.mind.state import CitizenPage, EnergySeries
 from schemas.paging import Paged
+from substrate.graphs.names import graph_name
 
 
 class CitizensCommand(options.StoreCommand, name="citizens"):
@@ -46,6 +48,38 @@ def _show(names: Sequence[str], otherwise: str) -> None:
         support.output().say(name)
     if not names:
         support.remark(otherwise)
+
+
+class ParkCommand(options.StoreCommand, name="park"):
+    """Move the memory of a citizen to a file; the next request brings it back (docs/operations.md)."""
+
+    citizen_id: str = argument("CITIZEN", "Whose memory.")
+
+    def run(self) -> None:
+        citizen = self.citizen_id
+
+        async def park(deps: Deps) -> bool:
+            parking = deps.graphs.parking
+            return parking is not None and await parking.park(graph_name(Level.N1, citizen))
+
+        support.output().say(f"{citizen}: {'parked' if self.answer(park) else 'was parked before'}")
+
+
+class UnparkCommand(options.StoreCommand, name="unpark"):
+    """Bring the memory of a parked citizen back."""
+
+    citizen_id: str = argument("CITIZEN", "Whose memory.")
+    give_up: bool = option("--give-up", "Its file is lost: forget the citizen.", False)
+
+    def run(self) -> None:
+        citizen, is_lost = self.citizen_id, self.give_up
+
+        async def unpark(deps: Deps) -> bool:
+            parking = deps.graphs.parking
+            return parking is not None and await parking.unpark(graph_name(Level.N1, citizen), is_lost=is_lost)
+
+        done = "forgotten" if is_lost else "awake"
+        support.output().say(f"{citizen}: {done if self.answer(unpark) else 'was not parked'}")
 
 
 class EnergyCommand(options.StoreCommand, name="energy"):

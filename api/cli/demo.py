@@ -159,7 +159,7 @@ class DemoCommand(Command, name="demo"):
 
 async def _check_nothing_stored(runtime: Runtime, settings: Settings) -> None:
     """Raises InvalidRequest when the directory has memories, of whomever."""
-    if await runtime.deps.graphs.existing():
+    if await runtime.deps.graphs.existing_or_parked():
         named = await runtime.deps.graphs.citizens()
         whose = f", of {', '.join(named[:CITIZENS_SHOWN])}{', …' if len(named) > CITIZENS_SHOWN else ''}"
         raise InvalidRequest(

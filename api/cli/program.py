@@ -96,6 +96,8 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "revaluate": ("faces.revaluation", "Show memories of low importance, and say anew how much they matter."),
     "feedback": ("faces.feedback", "Say which memories answered a question, list what was said, or take it back."),
     "citizens": ("cli.citizens", "List the citizens of whom something is stored."),
+    "park": ("cli.citizens", "Move the memory of a citizen to a file until the next request."),
+    "unpark": ("cli.citizens", "Bring the memory of a parked citizen back."),
     "share": ("faces.sharing", "Copy a memory with its links to N2 or N3, or bring its copy up to date."),
     "contest": ("faces.sharing", "Contest a shared memory of another, take that back, or list what is contested."),
     "collectives": ("cli.citizens", "List the collectives beside the default one."),

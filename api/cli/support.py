@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,6 +40,7 @@ run = run_until_stopped
 drop_unset = without_nulls
 
 MARGIN = 3
+PROGRESS_S = 5.0
 _NAMES_SHOWN = 5
 _REPORT_EVERY_S = 5.0
 _ALIKE = 60.0
@@ -244,7 +246,7 @@ def _propose_citizens(citizen: str, known: list[str]) -> str:
 
 @contextmanager
 def progress_bar(total: int, things: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar for `total` things. Yields a function of (done, total) that advances it; silent without a terminal."""
+    """A bar for `total` things, in a pipe a line every few seconds. Yields a function of (done, total)."""
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     class Rate(ProgressColumn):
@@ -265,4 +267,13 @@ def progress_bar(total: int, things: str) -> Iterator[Callable[[int, int], None]
         *columns, console=console, disable=not console.is_terminal, expand=True, transient=True
     ) as shown:
         task = shown.add_task("", total=total)
-        yield lambda done, of: shown.update(task, completed=done, total=of)
+        told = time.monotonic()
+
+        def advance(done: int, of: int) -> None:
+            nonlocal told
+            shown.update(task, completed=done, total=of)
+            if not console.is_terminal and time.monotonic() - told > PROGRESS_S:
+                told = time.monotonic()
+                console.say(f"{done:,} of {of:,} {things}")
+
+        yield advance

@@ -7,6 +7,7 @@ from orchestration.features.contexts.values import AgentLog as AgentLog, AgentNo
 from orchestration.features.identity.values import Identity as Identity, IdentityDiff as IdentityDiff, LearningMoments as LearningMoments, WhoIs as WhoIs, count_again as count_again
 from orchestration.features.imagination.values import Calibration as Calibration, Imagination as Imagination, Imagine as Imagine, PredictionPage as PredictionPage
 from orchestration.features.life.values import Life as Life
+from orchestration.features.memory_tool.feature import MemoryToolAnswer as MemoryToolAnswer, MemoryToolCall as MemoryToolCall
 from orchestration.features.replay.values import Replay as Replay, StreamPage as StreamPage, StreamRecord as StreamRecord
 from orchestration.features.revaluation.values import Draw as Draw, Judgement as Judgement, JudgementsAnswer as JudgementsAnswer
 from orchestration.features.rules.values import RulesAnswer as RulesAnswer, RulesCheck as RulesCheck, RulesVerdict as RulesVerdict

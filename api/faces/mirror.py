@@ -54,7 +54,7 @@ class MirrorCommand(options.StoreCommand, name="mirror"):
 async def _write(target: Path, of: MirrorOf | None, runtime: Runtime, *, discard: bool) -> None:
     if of is not None:
         await support.find_graph(runtime, of.key, of.citizen_id)
-    graphs = await runtime.deps.graphs.existing()
+    graphs = await runtime.deps.graphs.existing_or_parked()
     if not graphs:
         raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
     for each in [MirrorOf(*origin_of(name)) for name in graphs] if of is None else [of]:

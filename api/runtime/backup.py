@@ -66,7 +66,7 @@ async def restore_backup(
         check_fits(manifest, embedder.model, embedder.dimension)
     finally:
         await embedder.aclose()
-    await asyncio.to_thread(files.place_snapshot, source, directory)
+    await asyncio.to_thread(files.place_snapshot, source, directory, settings.store.park_folder())
     try:
         async with open_store(settings.store) as (connection, _):
             await verify_restored(connection, manifest)

@@ -7,6 +7,7 @@ import asyncio
 import ctypes
 import gc
 import logging
+import time
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,6 +36,8 @@ GIVEN_BACK_EVERY_S: Final = 30.0
 """What the allocator keeps for later grows without this. To give it back takes a few milliseconds, in which other
 threads go on."""
 LOOKED_EVERY_S: Final = 5.0
+PARKED_EVERY_S: Final = 60.0
+DAY_S: Final = 86_400
 LONGEST_WAIT_S: Final = 0.5
 """Upkeep waits so long at most for a moment without requests: then it does one more step of some milliseconds."""
 MANY_YOUNG: Final = 50_000
@@ -116,7 +119,10 @@ async def note_traffic[Keys](traffic: Traffic, store: StoreHolder[Keys]) -> None
         named = traffic.take_named()
         if named and store.runtime is not None:
             try:
-                await lease.note_requests(store.runtime.deps.connection, named)
+                kept_ms = max(
+                    lease.FORGOTTEN_MS, int(DAY_S * 1000 * (store.runtime.settings.store.park_after or 0))
+                )
+                await lease.note_requests(store.runtime.deps.connection, named, kept_ms)
             except SubstrateError as error:
                 logger.warning("the requests to %d graphs were not noted: %s", len(named), error.detail)
 
@@ -133,6 +139,7 @@ async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRu
     """Do upkeep in idle time until cancelled. It begins when the service itself was idle for that time."""
     TENANT.set(UPKEEP)
     rounds: Rounds | None = None
+    parks_at = 0.0
     while True:
         if rounds is None and store.runtime is not None:
             upkeep, deps = store.runtime.settings.upkeep, store.runtime.deps
@@ -145,6 +152,9 @@ async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRu
             try:
                 await rounds.round()
                 await traffic.quiet()
+                if store.runtime is not None and time.monotonic() >= parks_at:
+                    await park_unused(store.runtime.deps, store.runtime.settings.store.park_after)
+                    parks_at = time.monotonic() + PARKED_EVERY_S
                 if stale := await check_sample(deps.connection):
                     logger.error("%d memories were held otherwise than they are stored: they are read anew", stale)
             except SubstrateError as error:
@@ -152,6 +162,20 @@ async def keep_up[Keys](traffic: Traffic, store: StoreHolder[Keys], on_run: OnRu
             except Exception:
                 logger.exception("upkeep stops for now")
         await asyncio.sleep(LOOKED_EVERY_S)
+
+
+async def park_unused(deps: Deps, days: float | None) -> None:
+    """Park the citizens about whom no service was asked for so many days; None: nobody."""
+    if days is None or deps.graphs.parking is None:
+        return
+    before = await deps.connection.now() - int(days * DAY_S * 1_000_000)
+    asked = await lease.last_requests(deps.connection, before)
+    unused = []
+    for name in await deps.graphs.existing():
+        if lease.digest(name) not in asked:
+            unused.append(name)
+    if count := await deps.graphs.parking.park_unused(unused, before):
+        logger.info("%d citizens were parked", count)
 
 
 def answer_runs(runs: Iterable[Run], settings: UpkeepSettings, holder: str = "") -> RunsAnswer:

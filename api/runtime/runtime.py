@@ -19,6 +19,7 @@ from substrate.engine import append_log
 from substrate.engine.data_directory import DiskSpace
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.unix_socket import Loading
+from substrate.graphs.parking import Parking
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.language import open_language_model
@@ -94,6 +95,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
         graphs = Graphs(
             connection, model=embedder.model, dimension=embedder.dimension, likeness=settings.store.likeness
         )
+        graphs.parking = Parking(connection, settings.store.park_folder())
         await connection.ping()
         keeper = None if settings.store.mirror is None else FEATURES.make_keeper(settings.store.mirror)
         deps = Deps(
@@ -149,6 +151,7 @@ async def open_store(
     """Open the store alone, without models. Raises and reports as `open_runtime` does."""
     engine = await _start_engine(store, on_loading)
     connection = _connect(store, engine)
+    Parking(connection, store.park_folder())
     try:
         await _finish_erasures(connection, engine)
         await keep_revocations(connection, engine)

@@ -13,7 +13,7 @@ FEATURES: Final = Features(
         "consolidation": ["consolidation"],
         "withholding": ["kept", "retention", "erasure"],
         "revaluation": ["kept", "revaluation"],
-        "mirror": ["mirror", "keeper"],
+        "mirror": ["mirror", "keeper", "pages"],
         "contexts": ["kept"],
         "feedback": ["kept", "learned"],
         "imagination": ["kept", "calibration", "outcome"],
@@ -27,5 +27,6 @@ FEATURES: Final = Features(
         "association": [],
         "identity": ["learning"],
         "life": [],
+        "memory_tool": [],
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -18,26 +19,36 @@ from substrate.engine.process import engine_versions
 from substrate.engine.unix_socket import socket_path
 from substrate.graphs.graph import Graph
 from substrate.graphs.indexes import wait_operational
+from substrate.graphs.parking import parks_held
 from substrate.store.archive import NEWEST_SCHEMA
 
 
-async def back_up(connection: Connection, directory: Path, target: Path, now: Instant) -> Manifest:
+async def back_up(
+    connection: Connection, directory: Path, target: Path, now: Instant, *, parked: Path | None = None
+) -> Manifest:
     """Write a backup of the data directory to `target` while the engine serves; returns its manifest.
 
+    `parked`: the folder of parked citizens, whose files go with it; nobody is parked meanwhile.
     The backup contains every write that was acknowledged before the snapshot, and no write in part. A cancelled
     call leaves a whole backup or none, and no snapshot in the data directory. Raises Conflict when the target is
     not empty, InvalidRequest when it cannot be written, Unavailable when the engine cannot make a snapshot.
     """
     await asyncio.to_thread(backup.require_empty, target)
     versions = await engine_versions(socket_path(directory))
-    async with append_log.snapshot_lock(directory):
+    async with append_log.snapshot_lock(directory), parks_held(connection):
+        linked = None if parked is None else await asyncio.to_thread(backup.link_parked, parked)
         try:
             file, graphs = await snapshot.take_snapshot(connection, directory)
             manifest = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
-            return await _run_to_end(asyncio.to_thread(backup.write_backup, file, target, manifest, directory))
+            return await _run_to_end(
+                asyncio.to_thread(backup.write_backup, file, target, manifest, directory, parked=linked)
+            )
         except asyncio.CancelledError:
             await _run_to_end(snapshot.remove_snapshot(connection, directory))
             raise
+        finally:
+            if linked is not None:
+                await asyncio.to_thread(shutil.rmtree, linked, ignore_errors=True)
 
 
 async def _run_to_end[T](work: Coroutine[Any, Any, T]) -> T:

@@ -28,7 +28,7 @@ from substrate.graphs.registry import (
     FILLING,
     STAMP_VALID_S,
     Stamp,
-    existing_graphs,
+    every_graph,
     note_adapter,
     read_stamp,
 )
@@ -78,7 +78,7 @@ async def reembed_store(
     changed: list[str] = []
     while True:
         pending: list[Graph] = []
-        for name in await existing_graphs(connection):  # with other vectors, or still with the old ones
+        for name in await every_graph(connection):  # with other vectors, or still with the old ones
             graph = Graph(connection, name)
             stamp = await read_stamp(graph)
             if stamp and (stamp.other_state or not _has_target(run, stamp)):

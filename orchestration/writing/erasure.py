@@ -41,7 +41,7 @@ from substrate.connection.pool import Connection
 from substrate.engine import append_log
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name, origin_of
-from substrate.graphs.registry import existing_graphs
+from substrate.graphs.registry import every_graph
 from substrate.language.text import query_words, word_language
 from substrate.store import erasure
 from substrate.store.derived import COPIES_AT_ONCE, MADE, forget_made_tags, read_copies, read_told, walk_ids
@@ -258,7 +258,7 @@ async def _exists(target: ErasureTarget, connection: Connection) -> bool:
             return bool(await erasure.episode_memories(graph, target.id))
     except GraphMissing:
         return False
-    return target.graph in await existing_graphs(connection)
+    return target.graph in await every_graph(connection)
 
 
 async def _carry_out(
@@ -318,7 +318,7 @@ async def _forget_in_process(store: ErasedStore, notes: Sequence[ErasureNote]) -
         store.connection.forget_kept(note.left_in)
     if store.deps is not None and not all(note.graph for note in notes):
         store.deps.graphs.forget()
-        existing = await existing_graphs(store.connection)
+        existing = await every_graph(store.connection)
         for graph in store.deps.notes.graphs():
             if graph not in existing:
                 store.deps.notes.take(graph)
@@ -343,13 +343,18 @@ async def _rewrite_mirrors(store: ErasedStore, notes: Sequence[ErasureNote]) -> 
     own = set() if store.deps.mirror is None else {store.deps.mirror}
     graphs = {note.left_in for note in notes}
     if None in graphs:
-        graphs.update(await existing_graphs(store.connection))
+        graphs.update(await every_graph(store.connection))
     for directory in own | {Path(note.mirror) for note in notes if note.mirror}:
         for graph in graphs:
             await store.deps.erased(store.deps, graph, directory)
 
 
-PLACES: Final = (_forget_in_process, _forget_queries, _rewrite_log, _rewrite_mirrors)
+async def _drop_parked_files(store: ErasedStore, notes: Sequence[ErasureNote]) -> None:
+    for graph in {note.left_in for note in notes}:
+        await store.connection.parked.drop_copies(graph)
+
+
+PLACES: Final = (_forget_in_process, _forget_queries, _drop_parked_files, _rewrite_log, _rewrite_mirrors)
 """What empties each place beside the graphs that keeps copies. Log and mirrors come after what they could copy."""
 
 
@@ -448,7 +453,7 @@ async def find_repeats(ids: Sequence[str], graph: Graph) -> list[str]:
 
 async def _copies_of(command: EraseMemory | EraseEpisode | EraseCitizen, deps: Deps) -> AsyncIterator[FoundCopy]:
     """The copies of what is erased, and the copies of these."""
-    keys = [key for key, _ in map(origin_of, await existing_graphs(deps.connection)) if key != Level.N1]
+    keys = [key for key, _ in map(origin_of, await every_graph(deps.connection)) if key != Level.N1]
     if not keys:
         return
     key = erased_graph(command)

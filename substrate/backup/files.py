@@ -1,4 +1,4 @@
-"""The files of a backup: a snapshot of the engine and a manifest, written under a temporary name. Blocking."""
+"""The files of a backup: a snapshot, parked citizens and a manifest, written under a temporary name. Blocking."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from schemas.errors import Conflict, InvalidRequest
 from schemas.upkeep.backup import VERSION, HeldFile, Manifest
 from substrate.engine.data_directory import write_private
+from substrate.graphs.parking import ENDING, LINKED
 
 SNAPSHOT: Final = "engine.rdb"
 MANIFEST: Final = "manifest.json"
+PARKED: Final = "parked"
 NOTES: Final = "engine.backups"
 """File of the data directory that lists where its backups were written."""
 MAX_NOTES: Final = 20
@@ -34,7 +36,28 @@ def require_empty(target: Path) -> None:
         raise Conflict(f"{target} is there already and not empty", remedy="Name a directory that is new or empty.")
 
 
-def write_backup(snapshot: Path, target: Path, manifest: Manifest, directory: Path) -> Manifest:
+def link_parked(folder: Path) -> Path | None:
+    """A folder with links to the files of parked citizens, who may be woken meanwhile; None where there are none.
+    Removes what a killed backup left. Raises InvalidRequest where it cannot be made."""
+    if not folder.is_dir():
+        return None
+    for left in folder.glob(f"{LINKED}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    linked = folder / f"{LINKED}{token_hex(4)}"
+    try:
+        linked.mkdir(mode=0o700)
+        for path in folder.glob(f"*{ENDING}"):
+            with suppress(FileNotFoundError):  # woken at this moment
+                os.link(path, linked / path.name)
+    except OSError as error:
+        shutil.rmtree(linked, ignore_errors=True)
+        raise InvalidRequest(f"{folder} cannot be written: {error.strerror}") from error
+    return linked
+
+
+def write_backup(
+    snapshot: Path, target: Path, manifest: Manifest, directory: Path, *, parked: Path | None = None
+) -> Manifest:
     """Move the snapshot to `target` and write the manifest beside it; returns the manifest with the file's digest.
 
     `directory`, the data directory, notes the part before it is filled, so that the next backup can remove what a
@@ -49,7 +72,15 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest, directory: Pa
         draft.mkdir(mode=0o700, parents=True)
         shutil.move(snapshot, draft / SNAPSHOT)
         (draft / SNAPSHOT).chmod(0o600)
-        complete = manifest.model_copy(update={"files": {SNAPSHOT: _digest(draft / SNAPSHOT)}})
+        files = {SNAPSHOT: _digest(draft / SNAPSHOT)}
+        for path in sorted(parked.iterdir()) if parked is not None else ():
+            (draft / PARKED).mkdir(mode=0o700, exist_ok=True)
+            name = f"{PARKED}/{path.name}"
+            with suppress(FileNotFoundError):  # something of the citizen was erased meanwhile
+                shutil.copyfile(path, draft / name)
+                (draft / name).chmod(0o600)
+                files[name] = _digest(draft / name)
+        complete = manifest.model_copy(update={"files": files})
         _write_durably(draft / MANIFEST, complete.model_dump_json(indent=2).encode() + b"\n")
         draft.replace(target)
     except OSError as error:
@@ -82,7 +113,8 @@ def read_backup(source: Path) -> Manifest:
             f"the backup has version {manifest.version}, this Substrate reads version {VERSION}",
             remedy="Restore it with the release of Substrate that wrote it.",
         )
-    if manifest.files.keys() != {SNAPSHOT}:
+    others = [Path(name) for name in manifest.files if name != SNAPSHOT]
+    if len(others) + 1 != len(manifest.files) or any(path != Path(PARKED, path.name) for path in others):
         raise InvalidRequest(f"{source / MANIFEST} is damaged", remedy=REMEDY_DAMAGED)
     for name, digest in manifest.files.items():
         if not (source / name).is_file() or _digest(source / name) != digest:
@@ -90,10 +122,15 @@ def read_backup(source: Path) -> Manifest:
     return manifest
 
 
-def place_snapshot(source: Path, directory: Path) -> None:
-    """Copy a backup's snapshot into an empty data directory, as the base of a new log. Raises InvalidRequest when
-    the directory cannot be written; it is then empty again."""
+def place_snapshot(source: Path, directory: Path, parked: Path) -> None:
+    """Copy a backup's snapshot into an empty data directory, as the base of a new log, and the files of parked
+    citizens into their folder. Raises InvalidRequest when it cannot be written; the directory is empty then."""
     try:
+        for path in (source / PARKED).iterdir() if (source / PARKED).is_dir() else ():
+            parked.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.copyfile(path, parked / path.name)
+            (parked / path.name).chmod(0o600)
+            _sync(parked / path.name)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = directory / _LOG
         log.mkdir(mode=0o700)

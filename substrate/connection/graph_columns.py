@@ -17,7 +17,7 @@ from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.kept import GraphState, Record, Records
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 
-DEFAULT_BYTES: Final = 112 << 20
+DEFAULT_BYTES: Final = 179 << 20
 MEMORY_BYTES: Final = 250
 LINK_BYTES: Final = 70
 OPEN_MEMORY, OPEN_LINK = 9_000, 6_000
@@ -469,6 +469,11 @@ class ColumnsCache:
             if columns.ids or oldest == graph:
                 self._keep(oldest, columns)
         return self.graphs[graph]
+
+    def room_for(self, columns: GraphColumns) -> int:
+        """How many bytes the columns of one graph may have: what no other takes, and at least half of all. Nine
+        tenths of that, so that a graph which fits stays when it grows a little."""
+        return max(self.most_bytes // 2, self.most_bytes - self.bytes + columns.counted) * 9 // 10
 
     def _keep(self, graph: str, columns: GraphColumns) -> None:
         self.graphs[graph] = columns

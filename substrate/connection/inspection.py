@@ -15,12 +15,13 @@ _MODULE: Final = "graph"
 """What FalkorDB is called among the modules."""
 RIGHTS: Final = (
     "asking", "bgrewriteaof", "client|setinfo", "client|setname", "cluster|info", "cluster|slots",
-    "command|info", "config|get", "del", "discard", "eval", "evalsha", "exec", "exists", "expire", "get",
-    "graph.constraint", "graph.delete", "graph.list", "graph.memory", "graph.query", "graph.ro_query",
-    "graph.slowlog", "hdel", "hget", "hgetall", "hlen", "hset", "hsetnx", "incr", "incrby", "info", "memory|usage",
-    "multi", "object|idletime", "ping", "pttl", "pexpire", "readonly", "rename", "renamenx", "role", "script|load",
-    "set", "slowlog|reset", "time", "unwatch", "vadd", "vcard", "vdim", "vgetattr", "vismember", "vrange", "vrem",
-    "vsetattr", "vsim", "wait", "waitaof", "watch", "zadd", "zrange", "zremrangebyscore",
+    "command|info", "config|get", "del", "discard", "dump", "eval", "evalsha", "exec", "exists", "expire",
+    "get", "graph.constraint", "graph.delete", "graph.list", "graph.memory", "graph.query", "graph.ro_query",
+    "graph.slowlog", "hdel", "hget", "hgetall", "hlen", "hset", "hsetnx", "incr", "incrby", "info",
+    "memory|usage", "multi", "object|idletime", "ping", "pttl", "pexpire", "readonly", "rename", "renamenx",
+    "restore", "role", "script|load", "set", "slowlog|reset", "time", "type", "unwatch", "vadd", "vcard",
+    "vdim", "vgetattr", "vismember", "vrange", "vrem", "vsetattr", "vsim", "wait", "waitaof", "watch", "zadd",
+    "zrange", "zremrangebyscore",
 )  # fmt: skip
 """The commands that the service sends, with what its scripts call."""
 KEYS: Final = ("citizen_*", "collective_*", "ecosystem_n3", "{*", "substrate:*", "telemetry{*")

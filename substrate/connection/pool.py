@@ -30,7 +30,7 @@ import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.asyncio.lock import Lock
 
-from schemas.errors import Fault, Unavailable
+from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.temporal import Instant
 from substrate.connection.addresses import WRITES_AT_ONCE, Wiring, open_servers
 from substrate.connection.errors import (
@@ -76,13 +76,16 @@ LOCK_POLL_S: Final = 0.005
 _RUN: Final = re.compile(r"\brun_id:(\w+)")
 """What the engine calls this start of it."""
 _ADDING: Final = frozenset(
-    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD")
+    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE", "VADD", "RESTORE")
 )
 """Commands that add to what the engine stores."""
 _CHANGING: Final = _ADDING | {"HDEL", "DEL", "EXPIRE", "INCRBY", "GRAPH.DELETE"}
 _ON_GRAPHS: Final = ("GRAPH.RO_QUERY", "GRAPH.QUERY", "GRAPH.SLOWLOG", "GRAPH.DELETE")
 _CHANGED: Final = re.compile("(Nodes|Relationships|Properties|Labels|Indices) ")
 """A line of the statistics of a query that says what it changed."""
+_REPLACED: Final = re.compile("WRONGTYPE|(non-graph|different graph) value")
+"""What the engine says where the key of a graph or vector set holds another kind of value, or another graph than
+when the command began, which then did nothing."""
 _UNUSABLE: Final = re.compile("WRONGTYPE|mismatch")
 """What the engine says of a key of another kind than a vector set, or a set of another dimension or making."""
 
@@ -95,8 +98,9 @@ class Connection:
     query or command, which is open until the answer comes. `room` is called before a write, and raises when the
     disk has no space for it. `missing` is called with the name of a graph that a query named and that does not
     exist. When the connection is lost it is called with None: whatever the caller knows about graphs may then be
-    out of date. `wrote` is called with the graph's name after a write. `columns`: what this process holds of
-    the present of graphs; `kept`: what it keeps of their reads; `answers`: what it keeps of questions.
+    out of date. `parked` wakes the graph of a command that failed because it is parked, and the command is sent
+    again. `wrote` is called with the graph's name after a write. `columns`: what this process holds of the present
+    of graphs; `kept`: what it keeps of their reads; `answers`: what it keeps of questions.
     `failures` counts what the engine did not answer, or not in time.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
@@ -121,6 +125,7 @@ class Connection:
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
         self.wrote: Callable[[str], None] = lambda graph: None
+        self.parked = NothingParked()
         self.batch_sizes = BatchSizes()
         self.kept = KeptReads()
         self.columns = ColumnsCache()
@@ -160,7 +165,13 @@ class Connection:
         replies: list[Any] = await patiently(lambda: self.reads.run(work), NO_ANSWER, self.moving_s)
         for place, (words, reply) in enumerate(zip(commands, replies, strict=True)):
             if isinstance(reply, Exception):
-                replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
+                if not await self._woke(reply, words):
+                    replies[place] = await self._translate(reply, str(words[0]), str(words[1]))
+                    continue
+                try:
+                    replies[place] = await self._run(name, words)
+                except SubstrateError as error:
+                    replies[place] = error
         return replies
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
@@ -227,12 +238,16 @@ class Connection:
             await self.confirm(graph)
         self.wrote(graph)
         if refused:
-            # They are kept in place of a set that cannot hold them; the next opening fills the rest.
-            self.vectors.use(graph, partial=True)
-            self.missing(graph)
-            for key in {str(vector[1]) for vector, error in refused if _UNUSABLE.search(str(error))}:
-                await self.command("DEL", key)
-            await self.change_vectors(*(vector for vector, _ in refused))
+            vectors = [vector for vector, _ in refused]
+            try:
+                await self.change_vectors(*vectors)  # the graph was parked at that moment
+            except Fault:
+                # They are kept in place of a set that cannot hold them; the next opening fills the rest.
+                self.vectors.use(graph, partial=True)
+                self.missing(graph)
+                for key in {str(vector[1]) for vector, error in refused if _UNUSABLE.search(str(error))}:
+                    await self.command("DEL", key)
+                await self.change_vectors(*vectors)
         return reply[1] if len(reply) > 1 else []
 
     async def search_vectors(self, *words: str | int | bytes) -> Any:
@@ -284,6 +299,15 @@ class Connection:
         """Send any other Redis command and return its reply. Raises as `read` does."""
         lines = self._writing_lines if words[0] in _CHANGING and self.servers.replicas_asked else self._lines
         return await self._in_time(str(words[0]), words, lines.send)
+
+    async def dump(self, key: str) -> bytes | None:
+        """What a key holds, as `RESTORE` takes it; None where there is no such key. Raises as `read` does."""
+
+        async def send() -> bytes | None:
+            dumped: bytes | None = await (await self.servers.client(key)).dump(key)
+            return dumped
+
+        return await self._on_servers("DUMP", send)  # type: ignore[no-any-return]
 
     async def everywhere(self, *words: str | int | bytes, replicas: bool = False) -> list[Any]:
         """The replies of all primaries to a command that names no key, with their replicas if asked for. Raises as
@@ -352,12 +376,20 @@ class Connection:
     ) -> Any:
         if words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words):
             self.room()
-        try:
-            with self.around(name):
-                return await (send or self._lines.send)(*words)
-        except (redis_errors.RedisError, OSError) as error:
-            graph = str(words[1]) if words[0] in _ON_GRAPHS else None
-            raise await self._translate(error, name, graph) from error
+        while True:
+            try:
+                with self.around(name):
+                    return await (send or self._lines.send)(*words)
+            except (redis_errors.RedisError, OSError) as error:
+                last: Command = words if isinstance(words[0], str) else words[-1]
+                if not await self._woke(error, last):
+                    graph = str(last[1]) if last[0] in _ON_GRAPHS else None
+                    raise await self._translate(error, name, graph) from error
+
+    async def _woke(self, error: Exception, words: Command) -> bool:
+        """True when the graph of a command, which did nothing, was parked, and is there now."""
+        on_graph = str(words[0]).startswith(("GRAPH.", "V", "EVAL"))
+        return on_graph and bool(_REPLACED.search(str(error))) and await self.parked.wake(key_of(words))
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
         """Return our error for the driver's, after calling `missing` and `revive` where the error requires it. Who
@@ -427,6 +459,23 @@ class Connection:
 
     async def close(self) -> None:
         await asyncio.shield(self.servers.close())
+
+
+class NothingParked:
+    """The parked graphs of a connection, of which there are none (`substrate.graphs.parking`)."""
+
+    async def wake(self, key: str) -> bool:
+        """Bring back the graph of a key that holds another kind of value than it should; True when it is there."""
+        del key
+        return False
+
+    async def names(self) -> list[str]:
+        """The sorted names of the parked graphs."""
+        return []
+
+    async def drop_copies(self, graph: str | None) -> None:
+        """Remove what files still hold of a graph that is not parked; None: of all."""
+        del graph
 
 
 async def _keep_extending(lock: Lock) -> None:

@@ -16,13 +16,12 @@ from substrate.connection.pool import Connection
 from substrate.connection.topology import Server
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.indexes import wait_for_pending_work
+from substrate.graphs.names import DELETIONS
 from substrate.likeness.elements import set_names
 
 _BACKGROUND_WORK: Final = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
 LIMIT_S: Final = 600.0
 POLL_S: Final = 0.01
-DELETIONS: Final = "substrate:deletions"
-"""Counts the graphs deleted since the log was last rewritten; absent when there were none."""
 SNAPSHOT: Final = "dump.rdb"
 """The file in the data directory that the engine writes a snapshot to; a killed backup leaves it there."""
 

@@ -9,6 +9,8 @@ from schemas.memory import GraphKey, Level, collective_of, graph_key, level_of
 
 CITIZEN_PREFIX: Final = "citizen_"
 COLLECTIVE_PREFIX: Final = "collective_"
+DELETIONS: Final = "substrate:deletions"
+"""The key that counts the graphs deleted since the log was last rewritten; absent when there were none."""
 DEFAULT_COLLECTIVE: Final = "collective_n2"
 """N2 where no collective is named; none may have the id `n2`."""
 

@@ -25,6 +25,7 @@ from substrate.graphs import filling, migrations
 from substrate.graphs import indexes as indexing
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import CITIZEN_PREFIX, COLLECTIVE_PREFIX, DEFAULT_COLLECTIVE, graph_name
+from substrate.graphs.parking import Parking
 from substrate.likeness import vector_sets
 from substrate.likeness.port import Role, sets_of
 from substrate.likeness.vector_sets import read_states
@@ -138,6 +139,11 @@ async def existing_graphs(connection: Connection) -> list[str]:
     return sorted(name for name in names if name == ecosystem or name.startswith(_PREFIXES))
 
 
+async def every_graph(connection: Connection) -> list[str]:
+    """The same, with those that are parked."""
+    return sorted({*await existing_graphs(connection), *await connection.parked.names()})
+
+
 _PREFIXES: Final = (CITIZEN_PREFIX, COLLECTIVE_PREFIX)
 
 
@@ -158,6 +164,7 @@ class Graphs:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._migrating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._creates = True
+        self.parking: Parking | None = None
         connection.missing = self.forget
 
     def existing_only(self) -> Graphs:
@@ -282,7 +289,7 @@ class Graphs:
     async def _load(self, graph: Graph, columns: GraphColumns, load: LoadColumns) -> None:
         """A failure is logged: what a question lacks is read for it, and later questions try anew."""
         try:
-            await load(graph, columns, self.connection.columns.most_bytes // 2)
+            await load(graph, columns, self.connection.columns.room_for(columns))
         except GraphMissing:
             return  # it was erased meanwhile, and no log names it
         except SubstrateError as error:
@@ -363,13 +370,19 @@ class Graphs:
         return waiting
 
     async def existing(self) -> list[str]:
-        """Sorted names of all graphs of this store."""
+        """Sorted names of all graphs of this store that are awake."""
         return await existing_graphs(self.connection)
+
+    async def existing_or_parked(self) -> list[str]:
+        """Sorted names of all graphs of this store."""
+        return await every_graph(self.connection)
 
     async def citizens(self) -> list[str]:
         """Sorted ids of all citizens of whom something is stored."""
         return [
-            name.removeprefix(CITIZEN_PREFIX) for name in await self.existing() if name.startswith(CITIZEN_PREFIX)
+            name.removeprefix(CITIZEN_PREFIX)
+            for name in await self.existing_or_parked()
+            if name.startswith(CITIZEN_PREFIX)
         ]
 
     async def collectives(self) -> list[str]:

@@ -26,9 +26,10 @@ from substrate.connection.lines import Command
 from substrate.connection.pool import Connection
 from substrate.cypher.fragments import ALONE, SHIFT, each_alone, tells
 from substrate.cypher.query import Query
-from substrate.engine.append_log import DELETIONS, delete_graph
+from substrate.engine.append_log import delete_graph
 from substrate.engine.data_directory import try_lock
 from substrate.graphs.graph import Graph
+from substrate.graphs.names import DELETIONS
 from substrate.likeness import port as likeness
 from substrate.likeness.elements import set_names
 from substrate.store.archive import count_stored, draft_names

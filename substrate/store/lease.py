@@ -204,11 +204,12 @@ def digest(graph: str) -> str:
     return blake2b(graph.encode(), digest_size=6, person=b"upkeep").hexdigest()
 
 
-async def note_requests(connection: Connection, graphs: Iterable[str]) -> None:
-    """Note that these graphs got a request now. Raises Unavailable when the engine does not answer."""
+async def note_requests(connection: Connection, graphs: Iterable[str], kept_ms: int = FORGOTTEN_MS) -> None:
+    """Note that these graphs got a request now, and forget requests that are older than `kept_ms`. Raises
+    Unavailable when the engine does not answer."""
     names = sorted(map(digest, graphs))
     if names:
-        await connection.command("EVAL", _NOTE, 1, REQUESTS, FORGOTTEN_MS, *names)
+        await connection.command("EVAL", _NOTE, 1, REQUESTS, kept_ms, *names)
 
 
 async def last_requests(connection: Connection, since: Instant) -> dict[str, Instant]:

@@ -85,6 +85,7 @@ def read_all(files: list[Given]) -> list[Said]:
 
 # --- structure, repeated ----------------------------------------------------------------------------------------
 
+EVENT: Final = b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n"
 MAIL: Final = b"From: a@b.c\nDate: Fri, 1 Mar 2024 10:00:00 +0000\n"
 ENVELOPE: Final = b"From x Fri Mar 1 10:00:00 2024\n"
 TURN: Final = b'{"role":"user","content":"x"}'
@@ -121,6 +122,13 @@ def packed(names: Iterator[str], raw: bytes) -> bytes:
         for name in names:
             archive.writestr(name, raw)
     return target.getvalue()
+
+
+def word(body: bytes) -> bytes:
+    """A document of Word with this body."""
+    name = b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    whole = b'<w:document xmlns:w="' + name + b'"><w:body>' + body + b"</w:body></w:document>"
+    return packed(iter(("word/document.xml",)), whole)
 
 
 def joined(each: bytes, times: int) -> bytes:
@@ -301,6 +309,41 @@ STRUCTURES: Final[dict[str, tuple[str | None, str, Callable[[int], bytes]]]] = {
     "names of Discord": (
         "discord", "messages/index.json", lambda n: b"{" + numbered(b'"%d":"x"', n) + b"}",
     ),
+    "events": (
+        "ics", "a.ics", lambda n: b"BEGIN:VCALENDAR\n"
+        + numbered(b"BEGIN:VEVENT\nUID:%d\nDTSTART:20260101T100000Z\nEND:VEVENT", min(n, 10_000), b"\n"),
+    ),
+    "parameters of a line": ("ics", "a.ics", lambda n: EVENT + b"SUMMARY" + b";a=b" * n + b"\n"),
+    "folded lines": ("ics", "a.ics", lambda n: b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:x" + b"\n x" * n
+                     + b"\nEND:VEVENT"),
+    "events in events": ("ics", "a.ics", lambda n: b"BEGIN:VCALENDAR\n" + b"BEGIN:VEVENT\nSUMMARY:x\n" * n),
+    "attendees": ("ics", "a.ics", lambda n: b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n" + b"ATTENDEE:mailto:x\n" * n
+                  + b"END:VEVENT"),
+    "paragraphs": ("docx", "a.docx", lambda n: word(b"<w:p><w:r><w:t>x</w:t></w:r></w:p>" * n)),
+    "tables in tables": ("docx", "a.docx", lambda n: word(b"<w:tbl><w:tr><w:tc><w:p>" * n)),
+    "cells of a document": (
+        "docx", "a.docx",
+        lambda n: word(b"<w:tbl><w:tr>" + b"<w:tc><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>" * n),
+    ),
+    "headings of a document": (
+        "docx", "a.docx", lambda n: word(
+            b'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>' * min(n, 10_000)),
+    ),
+    "cards": (
+        "canvas", "a.canvas", lambda n: b'{"nodes":['
+        + numbered(b'{"id":"%d","x":0,"y":0,"width":1,"height":1,"text":"x"}', min(n, 10_000)) + b"]}",
+    ),
+    "arrows": (
+        "canvas", "a.canvas",
+        lambda n: b'{"nodes":[{"id":"a","x":0,"y":0,"width":1,"height":1,"text":"x"}],"edges":['
+        + joined(b'{"fromNode":"a","toNode":"a"}', n) + b"]}",
+    ),
+    "memories of Claude": (
+        "claude-memories", "memories.json", lambda n: b'[{"conversations_memory":"' + b"x " * n + b'"}]'
+    ),
+    "archives in an archive": (
+        None, "a.zip", lambda n: packed((f"{k}.zip" for k in range(min(n, 300))), packed(iter("ab"), b"x" * n))
+    ),
     "calls in a message": (
         "conversations", "a.json", lambda n: b'[{"messages":[{"role":"assistant","content":"","tool_calls":['
         + joined(b'{"function":{"name":"f","arguments":"{}"}}', n) + b"]}]}]",
@@ -345,7 +388,9 @@ ENDINGS: Final = {
     "claude-code": "agents/claude*", "codex": "agents/codex*", "opencode": "agents/opencode*",
     "langsmith": "agents/langsmith*", "langchain": "agents/langchain*", "openai-agents": "agents/openai*",
     "conversations": "agents/[cs][oh]*s*.json*",
-    "discord": "teams/*.json", "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt",
+    "ics": "office/*.ics", "docx": "office/*.docx", "canvas": "office/*.canvas",
+    "claude-memories": "office/memories.json", "discord": "teams/*.json",
+    "csv": "*.csv", "html": "*.html", "pdf": "*.pdf", "text": "2024*.txt",
     "whatsapp": "WhatsApp*/*.txt",
 }  # fmt: skip
 ODD: Final = (

@@ -13,7 +13,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.engine import append_log
-from substrate.graphs.names import GraphOf
+from substrate.graphs.names import DELETIONS, GraphOf
 from tests.integration.store import NOW, carried, remember, stored
 
 
@@ -37,7 +37,7 @@ async def test_after_a_removal_that_nobody_could_finish(tmp_path: Path) -> None:
         await kept(runtime)
         await stored(runtime.deps, remember("gone", "m"))
         await append_log.delete_graph(runtime.deps.connection, "citizen_gone")
-        assert await runtime.deps.connection.command("EXISTS", append_log.DELETIONS) == 1
+        assert await runtime.deps.connection.command("EXISTS", DELETIONS) == 1
     await opens_often(tmp_path)
 
 
@@ -56,5 +56,5 @@ async def test_after_an_import_that_was_refused(tmp_path: Path) -> None:
         turns: list[int] = []
         with pytest.raises(InvalidRequest):
             await import_lines(interrupted, runtime.deps, NOW, progress=lambda *_: None)
-        assert await runtime.deps.connection.command("EXISTS", append_log.DELETIONS) == 0
+        assert await runtime.deps.connection.command("EXISTS", DELETIONS) == 0
     await opens_often(tmp_path)

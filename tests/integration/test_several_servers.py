@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -45,13 +47,21 @@ async def machines(request: pytest.FixtureRequest) -> AsyncIterator[Machines]:
 
 @asynccontextmanager
 async def service(
-    machines: Machines, ack: AckMode = "auto", user: str = "", read: ReadMode = "primary"
+    machines: Machines,
+    ack: AckMode = "auto",
+    user: str = "",
+    read: ReadMode = "primary",
+    park_to: Path | None = None,
 ) -> AsyncIterator[Deps]:
     """A service over the machines, as a user with the word `word`, or without one."""
     settings = Settings(
         upkeep=UpkeepSettings(upkeep="off"),
         store=StoreSettings(
-            url=machines.url.replace("://", f"://{user}:word@" if user else "://"), names="off", ack=ack, read=read
+            url=machines.url.replace("://", f"://{user}:word@" if user else "://"),
+            names="off",
+            ack=ack,
+            read=read,
+            park_to=park_to,
         ),
         embedding=EmbeddingSettings(embedding="local"),
     )
@@ -116,15 +126,17 @@ async def test_an_erased_citizen_is_on_no_server_and_may_begin_again(
 
 
 async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is_missing_is_named(
-    machines: Machines, local_model: object
+    machines: Machines, local_model: object, tmp_path: Path
 ) -> None:
     rights = describe_rights("least").replace(">PASSWORD", ">word").split()
     for server in machines.servers:
         await server.ask(*rights)
-    async with service(machines, user="least") as deps:
+    async with service(machines, user="least", park_to=tmp_path) as deps:
         await stored(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
         stream = await ask(deps, "gil", "Where is the boat?", now=await deps.connection.now())
         assert (ids(found(stream)), stream.degraded) == (["boat"], ())
+        assert deps.graphs.parking is not None
+        assert await deps.graphs.parking.park("citizen_gil")
         assert (await read_used("gil", deps)).memories == 1
         await erase(EraseCitizen(citizen_id="gil"), deps, await deps.connection.now(), None)
         assert len(await inspect_servers(deps.connection)) == len(machines.servers)
@@ -136,6 +148,29 @@ async def test_a_user_with_the_least_rights_can_do_all_of_it_and_a_right_that_is
     async with service(machines, user="least") as deps:
         with pytest.raises(SubstrateError, match="wait"):
             await send(deps, remember("gil", "boat", description="The boat"), now=await deps.connection.now())
+
+
+async def test_who_was_parked_by_one_service_is_woken_by_another_wherever_it_lies(
+    machines: Machines, local_model: object, tmp_path: Path
+) -> None:
+    names = [f"{citizen}2" for citizen in CITIZENS]
+    async with service(machines, park_to=tmp_path) as one, service(machines, park_to=tmp_path) as other:
+        for citizen in names:
+            boat = remember(citizen, "boat", description=f"The boat of {citizen}")
+            await stored(one, boat, now=await one.connection.now())
+            assert one.graphs.parking is not None
+            assert await one.graphs.parking.park(graph_name(Level.N1, citizen))
+        assert not {graph_name(Level.N1, citizen) for citizen in names} & set(await one.connection.graph_names())
+        assert set(names) <= set(await other.graphs.citizens())
+        for citizen in names[1:]:
+            stream = await ask(other, citizen, "Where is the boat?", now=await other.connection.now())
+            assert ids(found(stream)) == ["boat"]
+            assert not stream.degraded
+            await stored(other, remember(citizen, "oar"), now=await other.connection.now())
+            assert await held(one, citizen) == ["boat", "oar"]
+        await erase(EraseCitizen(citizen_id=names[0]), other, await other.connection.now(), None)
+        assert names[0] not in await one.graphs.citizens()
+        assert len(await asyncio.to_thread(os.listdir, tmp_path)) == len(names) - 1
 
 
 async def test_a_user_or_a_password_that_is_wrong_is_told_at_once(machines: Machines, local_model: object) -> None:

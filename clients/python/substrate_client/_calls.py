@@ -19,7 +19,7 @@ Time: TypeAlias = "datetime | str"
 Json: TypeAlias = Mapping[str, Any]
 
 if TYPE_CHECKING:
-    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, NewKey, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
+    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, MemoryToolAnswer, MemoryToolCall, NewKey, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
 
     AnyTemporalMode: TypeAlias = "TemporalMode | Literal['current', 'point_in_time', 'evolution', 'full_history']"
     AnyLevel: TypeAlias = "Level | Literal['N1', 'N2', 'N3']"
@@ -300,6 +300,17 @@ class BetweenFields(TypedDict, total=False):
     from_time: Time
     to_time: Time | None
     known_at: Time | None
+
+class MemoryToolCallFields(GraphRequestFields, total=False):
+    path: str
+    view_range: Sequence[int] | None
+    file_text: str | None
+    old_str: str | None
+    new_str: str | None
+    insert_line: int | None
+    insert_text: str | None
+    old_path: str | None
+    new_path: str | None
 
 class CommandFields(GraphRequestFields, total=False):
     command_id: str | None
@@ -748,6 +759,10 @@ class Calls(Sender):
         """How much the citizen lived in each week, with which energy and feelings."""
         return await self._call("Life", "GET /v1/citizens/{}/life", citizen_id, params=given)
 
+    async def memory_tool(self, request: MemoryToolCall | None = None, /, **given: Unpack[MemoryToolCallFields]) -> MemoryToolAnswer:
+        """Answer a call of the memory tool of Anthropic's API over `/memories`, with the texts of its documentation."""
+        return await self._call("MemoryToolAnswer", "POST /v1/memory_tool", body=collect_fields(request, given))
+
     async def remember(self, request: Remember | None = None, /, **given: Unpack[RememberFields]) -> WriteReceipt:
         """Store one memory."""
         return await self._call("WriteReceipt", "POST /v1/memories", body=collect_command(request, given))
@@ -993,6 +1008,7 @@ class SyncCalls(SyncSender):
     dissonances = block_on(Calls.dissonances)
     identity_diff = block_on(Calls.identity_diff)
     life = block_on(Calls.life)
+    memory_tool = block_on(Calls.memory_tool)
     remember = block_on(Calls.remember)
     list_memories = block_on(Calls.list_memories)
     history = block_on(Calls.history)

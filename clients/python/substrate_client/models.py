@@ -2385,6 +2385,28 @@ class MemoryPage(AnswerPart):
     """Memories or links with a field that cannot be shown and was left out."""
 
 
+class MemoryToolAnswer(AnswerPart):
+    """What goes back to the model: the content of the result of the tool, and whether that is an error."""
+
+    content: str
+    is_error: bool = False
+
+
+class MemoryToolCall(GraphRequest):
+    """The input of a call as the model sends it, and whose memory it is for."""
+
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
+    path: str = "/memories"
+    view_range: tuple[int, int] | None = None
+    file_text: str | None = None
+    old_str: str | None = None
+    new_str: str | None = None
+    insert_line: int | None = None
+    insert_text: str | None = None
+    old_path: str | None = None
+    new_path: str | None = None
+
+
 class NewKey(KeyInfo):
     """A new key. `key` is shown only this once."""
 

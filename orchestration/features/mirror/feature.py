@@ -18,6 +18,8 @@ from orchestration.features.mirror.flow import erase_from_mirror, is_in_step, ta
 from orchestration.features.mirror.layout import MirrorOf
 from orchestration.upkeep.job import Job, JobContext, Page
 from schemas.errors import NotFound, SubstrateError
+from schemas.memory import GraphKey, Level
+from schemas.temporal import Instant
 from substrate.graphs.names import graph_name, origin_of
 
 PERIOD_S: Final = 3600
@@ -92,7 +94,7 @@ class MirrorKeeper:
 
     async def note_all(self) -> None:
         """Look at all mirrors: somebody may have written or erased while no service ran."""
-        graphs = await self._open().graphs.existing()
+        graphs = await self._open().graphs.existing_or_parked()
         for graph in graphs:
             self.note(graph)
         try:
@@ -154,4 +156,20 @@ class MirrorKeeper:
         return self._deps
 
 
-FEATURE: Final = Feature("mirror", jobs=(MirrorJob(),), keeper=MirrorKeeper)
+async def read_pages(
+    key: GraphKey, citizen_id: str | None, deps: Deps, now: Instant, *, page: str
+) -> tuple[dict[str, int], str | None]:
+    """The files of a mirror as it is now, with their characters, and the text of the one that is named `page`."""
+    try:
+        snapshot = await take_snapshot(MirrorOf(key, citizen_id if key is Level.N1 else None), deps, now)
+    except NotFound:
+        return {}, None
+    files = {bundle.path: bundle for bundle in snapshot.plan.bundles}
+    text: str | None = None
+    async for rendered in snapshot.render([files[page]] if page in files else ()):
+        for _, content in rendered:
+            text = content.decode()
+    return {path: bundle.length for path, bundle in files.items()}, text
+
+
+FEATURE: Final = Feature("mirror", jobs=(MirrorJob(),), keeper=MirrorKeeper, sections={"pages": read_pages})

@@ -299,7 +299,7 @@ async def erase_from_mirror(of: MirrorOf | None, deps: Deps, directory: Path, no
             if snapshot is not None:
                 await update_mirror(snapshot, directory, erased=True)
                 return
-            await asyncio.to_thread(_remove_strays, directory, frozenset(await deps.graphs.existing()))
+            await asyncio.to_thread(_remove_strays, directory, frozenset(await deps.graphs.existing_or_parked()))
             return
         except MirrorBusy:
             if time.monotonic() > give_up:

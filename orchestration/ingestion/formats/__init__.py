@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,6 +19,7 @@ from orchestration.ingestion.formats import (
     mail,
     markdown,
     messages,
+    office,
     tables,
     teams,
     whatsapp,
@@ -55,6 +57,10 @@ _TABLE: Final[Sequence[tuple[Format, Parser]]] = (
     (documents.TEXT, documents.parse_texts),
     (documents.HTML, documents.parse_html),
     (documents.PDF, documents.parse_pdf),
+    (office.DOCX, office.parse_docx),
+    (office.CANVAS, office.parse_canvas),
+    (office.MEMORIES, office.parse_memories),
+    (office.ICS, office.parse_ics),
     (command_files.FORM, command_files.parse),
     (messages.LOCOMO, messages.parse_locomo),
     (command_files.GRAPHITI, command_files.parse_graphiti),
@@ -66,6 +72,8 @@ FORMS: Final[Mapping[str, Format]] = {form.name: form for form, _ in _TABLE}
 FORMATS: Final[Mapping[str, Parser]] = {form.name: parser for form, parser in _TABLE}
 """The parsers by name."""
 _BY_CONTENT: Final = sorted((form for form, _ in _TABLE if form.holds or form.looks), key=lambda form: form.rank)
+_DATABASE: Final = re.compile(r"(?P<path>.*)(?P<id> [0-9a-f]{32})(?P<all>_all)?\.csv")
+"""A database of Notion."""
 MOST_TOLD: Final = 100
 """Faults that the sentence of a refusal names."""
 
@@ -165,6 +173,7 @@ def parse_readable(form: str | None, files: FileSet) -> Intake:
 
     Raises InvalidRequest as `parse` does when there is no file that can be parsed.
     """
+    files, twins = without_twins(files)
     if files.unread and not files.files:
         raise InvalidRequest("; ".join(files.unread.values()), remedy="Nothing was stored.")
     try:
@@ -177,9 +186,31 @@ def parse_readable(form: str | None, files: FileSet) -> Intake:
         if intake.parsed.faults and len(files.files) > 1:
             intake = _parse_apart(form, files)
     parsed = replace(intake.parsed, faults=(*files.unread.values(), *intake.parsed.faults))
+    parsed = replace(parsed, notes=(*parsed.notes, *twins))
     if files.unread and len(files.files) == 1:
         parsed = _as_one_of_several(parsed, files.name, files.files[0].name)
     return Intake(parsed, intake.unread | files.unread.keys())
+
+
+def without_twins(files: FileSet) -> tuple[FileSet, tuple[str, ...]]:
+    """The files without the tables of Notion whose rows are there twice, with a note on each that is left out.
+
+    Notion writes a database as a table of what was shown, as one of all rows (`_all`), and each row as a page.
+    """
+    names = {file.name for file in files.files}
+    notes: list[str] = []
+    for file in files.files:
+        table = _DATABASE.fullmatch(file.name)
+        if table is None:
+            continue
+        folders = (f"{table['path']}{table['id']}/", f"{table['path']}/")
+        pages = sum(name.endswith(".md") and name.startswith(folders) for name in names)
+        if not table["all"] and f"{table['path']}{table['id']}_all.csv" in names:
+            notes.append(f"{file.name}: left out: its rows stand in the table of all rows")
+        elif pages and pages >= file.text.strip().count("\n"):
+            notes.append(f"{file.name}: left out: its rows are pages of their own ({pages:,})")
+    left_out = {note.partition(": left out")[0] for note in notes}
+    return replace(files, files=tuple(file for file in files.files if file.name not in left_out)), tuple(notes)
 
 
 def _parse_apart(form: str | None, files: FileSet) -> Intake:

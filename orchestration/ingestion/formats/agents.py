@@ -81,7 +81,8 @@ type Tell = Callable[[Reader, Iterable[Mapping[str, Any]], str], Iterable[Told]]
 """Finds the messages in the objects of a file of this name."""
 
 
-def _read(tell: Tell, reader: Reader, file: File) -> Iterator[Chat]:
+def read_chats(tell: Tell, reader: Reader, file: File) -> Iterator[Chat]:
+    """The conversations of a file. `tell` finds the messages in it."""
     chats: dict[str, list[SaidMessage]] = {}
     titles: dict[str, str] = {}
     tools: dict[str, str] = {}
@@ -142,7 +143,7 @@ def read_pieces(reader: Reader, message: Mapping[str, Any], tools: dict[str, str
     held = [{**message, "type": "tool_result", "content": content}] if speaker == TOOL else held[:MOST_PARTS]
     parts: list[Mapping[str, Any]] = [{"text": part} if isinstance(part, str) else as_map(part) for part in held]
     asked = [part for part in parts if _TOOLS.search(str(part.get("type")))]
-    words = [_words(reader, part) for part in parts if part not in asked]
+    words = [words_of(reader, part) for part in parts if part not in asked]
     text = "\n".join(filter(None, words)).strip()
     asked += map(as_map, message.get("tool_calls") or ())
     if text and speaker == USER and _OF_HOST.match(text):
@@ -153,7 +154,8 @@ def read_pieces(reader: Reader, message: Mapping[str, Any], tools: dict[str, str
         yield from read_tool(reader, part, tools)
 
 
-def _words(reader: Reader, part: Mapping[str, Any]) -> str:
+def words_of(reader: Reader, part: Mapping[str, Any]) -> str:
+    """The words of a part; none of a thought, an image, or what the program added."""
     text = part.get("text")
     if isinstance(text, str) and part.get("type") not in _THOUGHTS and not part.get("synthetic"):
         return text
@@ -323,7 +325,7 @@ def holds_lists(file: File) -> bool:
 def make_row(name: str, shape: str, tell: Tell, prefix: str | None = None, **known: Any) -> tuple[Format, Parser]:
     """A row: the format, and how its messages are found. `prefix`: of the ids of its episodes."""
     form = Format(name, shape, JSON, **known)
-    return form, lambda files: parse_chats(files, form, partial(_read, tell), prefix)
+    return form, lambda files: parse_chats(files, form, partial(read_chats, tell), prefix)
 
 
 SHAPES: Final[Sequence[tuple[Format, Parser]]] = (

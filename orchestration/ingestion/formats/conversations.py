@@ -116,12 +116,13 @@ def read_conversations(
     conversations = [value] if isinstance(value, dict) else value
     if not isinstance(conversations, list):
         reader.fail("", f"is {type_name(value)}, not a list")
-    return _read_each(reader, conversations, "conversation", read_one)
+    return read_each(reader, conversations, "conversation", read_one)
 
 
-def _read_each(
+def read_each(
     reader: Reader, chats: Iterable[Any], noun: str, read_one: Callable[[Reader, Any, str], Chat]
 ) -> Iterator[Chat]:
+    """Each of the chats that can be read."""
     for number, chat in enumerate(chats, start=1):
         with reader.item():
             yield read_one(reader, chat, f"{noun} {number}")
@@ -369,7 +370,7 @@ def _read_telegram(reader: Reader, file: File) -> Iterator[Chat]:
         chats += part["list"] if isinstance(part, dict) and isinstance(part.get("list"), list) else []
     if not chats:
         reader.fail("", "has neither messages nor chats")
-    return _read_each(reader, chats, "chat", _telegram_chat)
+    return read_each(reader, chats, "chat", _telegram_chat)
 
 
 def _telegram_chat(reader: Reader, chat: Any, place: str) -> Chat:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestration.ingestion.formats import FORMS
+from orchestration.ingestion.formats.office import is_docx
 from orchestration.ingestion.formats.reader import File, FileSet, decode
 from schemas.errors import InvalidRequest
 
@@ -44,7 +45,7 @@ _LAYOUTS: Final = (
 
 
 def is_archive(raw: bytes) -> bool:
-    return raw.startswith(_BEGINNING)
+    return raw.startswith(_BEGINNING) and not is_docx(raw)
 
 
 def make_file(name: str, raw: bytes, modified: datetime | None = None) -> File:
@@ -68,14 +69,22 @@ def wanted(names: Sequence[str], endings: Collection[str] = ENDINGS) -> list[str
                 name: top for name in shown if name.startswith(top) and read.fullmatch(name[len(top) :].lower())
             }
     around = tuple(exports.values())
-    beside = (name for name in shown if name.lower().endswith(tuple(endings)) and not name.startswith(around))
+    beside = [name for name in shown if name.lower().endswith(tuple(endings)) and not name.startswith(around)]
+    beside += {f"{folder}memories.json" for folder in around}.intersection(shown)  # of Claude's export
     return sorted({*exports, *beside})
 
 
 def unpack(
-    name: str, raw: bytes, endings: Collection[str] = ENDINGS, *, most: int = MAX_UNPACKED
+    name: str,
+    raw: bytes,
+    endings: Collection[str] = ENDINGS,
+    *,
+    most: int = MAX_UNPACKED,
+    is_outer: bool = True,
 ) -> tuple[File, ...]:
     """Return the files of an archive that a format can read; together they may have `most` bytes.
+
+    The archives in an outer one are unpacked too.
 
     Raises InvalidRequest for an archive that is damaged or cut, is locked by a password, or is too large.
     """
@@ -85,12 +94,19 @@ def unpack(
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             known = {info.filename: info for info in archive.infolist() if not info.is_dir()}
             chosen = [known[path] for path in wanted(list(known), endings)]
-            if sum(info.file_size for info in chosen) > most:
+            within = [known[path] for path in known if path.lower().endswith(".zip") and not _HIDDEN.search(path)]
+            chosen += within if is_outer else []
+            room = most - sum(info.file_size for info in chosen)
+            if room < 0:
                 raise _fault(name, f"unpacked it has more than {most >> 20:,} MiB")
             files: list[File] = []
             for info in chosen:
                 with archive.open(info) as file:
                     inside = file.read(info.file_size + 1)  # as announced, so that a small file cannot become huge
+                if info in within:  # an export of Notion is archives in an archive
+                    files += unpack(f"{name}/{info.filename}", inside, endings, most=room, is_outer=False)
+                    room = most - sum(len(one.raw) for one in files)
+                    continue
                 try:
                     modified = datetime(*info.date_time, tzinfo=UTC)
                 except ValueError:  # archives may hold a day that does not exist

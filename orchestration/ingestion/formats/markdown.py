@@ -27,6 +27,8 @@ FORM: Final = Format(
     "markdown", "a folder of notes, UTF-8 texts whose names end in .md", (".md", ".markdown"), documents=True
 )
 MAX_TAGS: Final = 64
+_NOTION_ID: Final = re.compile(r" [0-9a-f]{32}\Z")
+"""Notion's own id of a page, behind its name."""
 MOST_LINES: Final = 200_000
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
@@ -102,12 +104,13 @@ def _read_note(reader: Reader, file: File) -> tuple[Document, str]:
         reader.fail("", f"has {lines:,} lines; at most {MOST_LINES:,} are read")
     fields, body, first_line = _front_matter(text)
     blocks = _blocks(body, first_line)
-    heading, opening, *rest = file.stem, *blocks
+    stem = _NOTION_ID.sub("", file.stem)
+    heading, opening, *rest = stem, *blocks
     if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():  # it is the title
         heading, opening, *rest = rest[0].heading, *rest
     title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
     given = tuple(reader.name(name, "front matter, aliases") for name in _given_values(fields, "aliases", "alias"))
-    aliases = tuple(dict.fromkeys(name for name in (*given, file.stem) if name != title))
+    aliases = tuple(dict.fromkeys(name for name in (*given, stem) if name != title))
     named = next((name for name in ("date", "created") if fields.get(name)), None)
     date = None if named is None else reader.moment(fields[named][0], f"front matter, {named}")
     own_date = date or day_of(file.stem)

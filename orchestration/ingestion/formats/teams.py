@@ -48,7 +48,7 @@ def parse_slack(files: FileSet) -> ParsedFiles:
     people: dict[str, str] = {}
     titles: dict[str, str] = {}
     for file in files.files:
-        for entry in _objects(file):
+        for entry in objects_in(file):
             profile = as_map(entry.get("profile"))
             name = profile.get("real_name") or entry.get("real_name") or entry.get("name")
             if profile and name:
@@ -63,13 +63,14 @@ def parse_slack(files: FileSet) -> ParsedFiles:
         messages = [entry for entry in entries if "ts" in as_map(entry)] if isinstance(entries, list) else []
         folder = file.name.rpartition("/")[0].rpartition("/")[2].removesuffix(".zip") or files.name
         if messages:
-            said = read_messages(reader, messages, "", partial(_slack_message, people))
+            said = read_messages(reader, messages, "", partial(read_slack, people))
             yield Chat(folder, titles.get(folder, folder), said)
 
     return parse_chats(files, SLACK, read)
 
 
-def _objects(file: File) -> Iterable[Mapping[str, Any]]:
+def objects_in(file: File) -> Iterable[Mapping[str, Any]]:
+    """The objects of a list; none for a file that holds something else."""
     try:
         value = load_json(file.text)
     except (ValueError, RecursionError):
@@ -77,14 +78,15 @@ def _objects(file: File) -> Iterable[Mapping[str, Any]]:
     return map(as_map, value) if isinstance(value, list) else ()
 
 
-def _slack_message(
+def read_slack(
     people: Mapping[str, str], reader: Reader, entry: Mapping[str, Any], place: str
 ) -> Iterator[SaidMessage]:
+    """A message, unless it is a notice or has no words."""
     if entry.get("subtype") not in _SAID:
         reader.left_out["notices of the program"] += 1
         return
     raw = reader.text(entry.get("text") or "", f"{place}, text")
-    text = html.unescape(_MARK.sub(partial(_slack_mark, people), raw)).strip()
+    text = html.unescape(_MARK.sub(partial(read_mark, people), raw)).strip()
     if not text:
         reader.left_out["media without words"] += 1
         return
@@ -105,7 +107,7 @@ def _slack_message(
     )
 
 
-def _slack_mark(people: Mapping[str, str], mark: re.Match[str]) -> str:
+def read_mark(people: Mapping[str, str], mark: re.Match[str]) -> str:
     """What a mark stands for: a person, a channel, a link, or everybody."""
     kind, target, label = mark.groups()
     if kind:
@@ -135,7 +137,7 @@ def parse_discord(files: FileSet) -> ParsedFiles:
     owner: Any = USER
     for file in files.files:
         if file.name.lower().endswith(("messages/index.json", "account/user.json")):
-            for entry in _objects(File("", f"[{file.text}]")):
+            for entry in objects_in(File("", f"[{file.text}]")):
                 owner = first_of(entry, ("global_name", "username")) or owner
                 named |= entry
 
@@ -150,13 +152,14 @@ def parse_discord(files: FileSet) -> ParsedFiles:
         name, place = channel.get("name"), server.get("name")
         title = f"{name} in {place}" if name and place else str(name or named.get(key) or key)
         entries = as_map(value).get("messages") if channel else value
-        said = read_messages(reader, entries or (), "", partial(_discord_message, owner))
+        said = read_messages(reader, entries or (), "", partial(read_discord, owner))
         yield Chat(key, title, sorted(said, key=lambda one: int(one.id) if one.id.isdecimal() else 0))
 
     return parse_chats(files, DISCORD, read)
 
 
-def _discord_message(owner: Any, reader: Reader, entry: Any, place: str) -> Iterator[SaidMessage]:
+def read_discord(owner: Any, reader: Reader, entry: Any, place: str) -> Iterator[SaidMessage]:
+    """A message of a package or of the exporter, unless it is a notice or has no words."""
     entry = as_map(entry)
     if entry.get("type") not in _DISCORD_SAID:
         reader.left_out["notices of the program"] += 1

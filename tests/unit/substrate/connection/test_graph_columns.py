@@ -219,6 +219,20 @@ def test_no_graph_is_dropped_because_another_is_asked_beside_it() -> None:
     assert len(cache.of("g0", GraphState(1)).ids) > 4
 
 
+def test_a_graph_may_fill_nearly_all_that_no_other_takes_and_nearly_half_at_least() -> None:
+    cache = ColumnsCache(20_000)
+    one = cache.of("one", GraphState(1))
+    assert cache.room_for(one) == 18_000
+    other = cache.of("other", GraphState(1))
+    number = 0
+    while other.bytes_held < 11_000:
+        other.hold_memory(memory(f"m{number}", (0, 9), OPEN, 0.5))
+        number += 1
+    assert cache.of("other", GraphState(1)) is other
+    assert cache.room_for(one) == 9_000
+    assert cache.room_for(other) == 18_000 * (20_000 - one.counted) // 20_000
+
+
 def test_above_the_bound_whole_graphs_go_the_least_asked_first() -> None:
     cache = ColumnsCache(3_000)
     columns = [cache.of(f"g{number}", GraphState(1)) for number in range(2)]

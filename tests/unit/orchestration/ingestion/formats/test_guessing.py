@@ -32,6 +32,9 @@ GUESSED = {
     "agents/langsmith_runs.jsonl": "langsmith",
     "agents/openai_agents_traces.json": "openai-agents",
     "teams/discord_exporter.json": "discord",
+    "office/calendar.ics": "ics",
+    "office/cabin.canvas": "canvas",
+    "office/memories.json": "claude-memories",
     "agents/sharegpt.json": "conversations",
 }
 
