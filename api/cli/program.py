@@ -193,7 +193,7 @@ def _make_callback(kind: type[Command]) -> Callable[..., None]:
 app = typer.Typer(
     cls=CommandsOnDemand,
     invoke_without_command=True,
-    add_completion=False,
+    add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
