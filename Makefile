@@ -48,7 +48,7 @@ deletion: $(STAMP) ## take each feature out of a copy: types and contracts hold,
 	$(BIN)/python -m scripts.deletion $(ARGS)
 
 wheel: $(STAMP) ## build the wheels of the service and of its client into dist/
-	rm -rf dist
+	rm -f dist/*.whl
 	$(BIN)/python -m hatchling build -t wheel -d dist
 	cd clients/python && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 
@@ -67,10 +67,13 @@ latency: $(STAMP) ## measure the time of retrieval against the queries alone (AR
 bundles: $(STAMP) ## write the plugin of Claude Code and the .mcpb bundle of desktops into dist/
 	@mkdir -p dist && $(BIN)/python -m scripts.bundles dist
 
-lock: ## resolve requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
-	uv=$$(scripts/bootstrap.sh uv) && "$$uv" pip compile --quiet --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --no-emit-package substrate-client --python-version 3.12 --all-extras --group dev pyproject.toml \
-		-o requirements.lock $(ARGS)
+LOCKED := --quiet --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	--no-emit-package substrate-client --python-version 3.12 --all-extras
+
+lock: ## resolve requirements.lock and deploy/requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
+	uv=$$(scripts/bootstrap.sh uv) && \
+		"$$uv" pip compile $(LOCKED) --group dev pyproject.toml -o requirements.lock $(ARGS) && \
+		"$$uv" pip compile $(LOCKED) --constraint requirements.lock pyproject.toml -o deploy/requirements.lock $(ARGS)
 
 clean: ## remove everything that setup, the tools and the tests made (your memories stay)
 	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist site

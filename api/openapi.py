@@ -36,6 +36,7 @@ TAGS: Final = [
         "name": "collectives",
         "description": "Graphs of N2 beside the default one: which there are, their export and erasure.",
     },
+    {"name": "feed", "description": "Follow what changes in a graph, in the order in which it was applied."},
     {"name": "sharing", "description": "Share a memory up a level, contest one, see how far citizens agree."},
     {"name": "upkeep", "description": "Find faults of a graph and repair them."},
     {"name": "validation", "description": "Check a link before it is written."},

@@ -91,12 +91,15 @@ make_venv() {
 
 # uv's words without its list of every package, and with a reason to wait where waiting is needed.
 narrate() {
-    local line
+    local line ticker=""
     while IFS= read -r line; do
         [[ $line == ' '[+~-]' '* ]] || printf '%s\n' "$line" >&2
-        [[ $line != *Building*falkordblite* ]] ||
-            say "no ready-made falkordblite fits this system: building the engine, about two minutes, once"
+        [[ $line == *Building*falkordblite* && -z $ticker ]] || continue
+        say "no ready-made falkordblite fits this system: building the engine, about two minutes, once"
+        (while sleep 15; do say "still building the engine: $SECONDS s"; done) &
+        ticker=$!
     done
+    [[ -z $ticker ]] || kill "$ticker"
 }
 
 # Every package, and every package that builds one, is the very file whose hash the lock names.

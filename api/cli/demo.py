@@ -6,6 +6,7 @@ The life is read from files, shifted so that it ends yesterday, and ingested as 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -337,10 +338,11 @@ def _show_next_steps(page: support.Sheet, directory: Path | None) -> None:
     """Print commands as the reader can call them from the current directory."""
     page.heading("try next", "bold cyan", "cyan")
     called = Path(sys.argv[0])
-    command = f"{Path(sys.executable).name} -m api.cli"
-    if called.name == "substrate":
-        command = "substrate" if shutil.which("substrate") else os.path.relpath(called)
-    at = f" --data {directory}" if directory else ""
+    is_command = called.name == "substrate"
+    run = called if is_command else Path(sys.executable)
+    typed = run.name if shutil.which(run.name) == str(run.absolute()) else os.path.relpath(run)
+    command = shlex.quote(typed) + ("" if is_command else " -m api.cli")
+    at = f" --data {shlex.quote(str(directory))}" if directory else ""
     steps = []
     if directory is None:
         steps.append((f"{command} demo --keep", "the same life, kept, to ask it yourself"))

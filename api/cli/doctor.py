@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
+import orjson
 import typer
 from rich.text import Text
 
@@ -76,6 +77,7 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
     """Check the engine, the indexes, the models and the disk, each with its remedy."""
 
     acl: str | None = option("--acl USER", "Print the least rights of this user of a FalkorDB server instead.")
+    as_json: bool = option("--json", "Print the checks as JSON; one that has a remedy is not well.", False)
 
     def run(self) -> None:
         settings, page = self.settings, support.output()
@@ -84,6 +86,10 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
             return
         checks = [_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
         checks += [*support.run(_check_store(settings)), _check_upkeep(settings)]
+        wrong = sum(bool(check.remedy) for check in checks)
+        if self.as_json:
+            support.write_json(orjson.dumps([check._asdict() for check in checks]).decode())
+            raise typer.Exit(EXIT_FAULT if wrong else 0)
         for check in checks:
             mark = ("✗ ", "bold red") if check.remedy else ("✓ ", "bold green")
             first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
@@ -93,7 +99,6 @@ class DoctorCommand(options.StoreCommand, name="doctor"):
                 first = Text(" " * len(first))
             if check.remedy:
                 page.say(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow")
-        wrong = sum(bool(check.remedy) for check in checks)
         if wrong:
             page.fold(f"{wrong} of {len(checks)} things need attention.", "bold red")
             raise typer.Exit(EXIT_FAULT)

@@ -84,9 +84,15 @@ class _TakingCommand(options.StoreCommand):
             note = "Interrupted. What was stored stays; run it again to store the rest, without duplicates."
             support.messages().say(note, "yellow")
             raise typer.Exit(EXIT_INTERRUPTED) from None
-        _show_report(report, intake, seconds, support.output())
-        if facts is not None:
-            _show_facts(facts, support.output())
+        if self.as_json:
+            told = {"report": report.model_dump(mode="json")}
+            if facts is not None:
+                told["facts"] = facts.model_dump(mode="json")
+            support.write_json(orjson.dumps(told).decode())
+        else:
+            _show_report(report, intake, seconds, support.output())
+            if facts is not None:
+                _show_facts(facts, support.output())
         if report.refused:
             raise typer.Exit(EXIT_CONFLICT)
 
@@ -117,6 +123,7 @@ class IngestCommand(_TakingCommand, name="ingest"):
         "--extract-facts", "Let the language model extract facts from conversations.", False
     )
     as_happened: bool = AS_HAPPENED
+    as_json: bool = option("--json", "Print the report as JSON.", False)
 
     def run(self) -> None:
         graph: GraphKey = Level.N1

@@ -66,6 +66,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
         "Show what a citizen has to wake for, and with --intend ask what follows from it.",
     ),
     "replay": ("faces.replay", "Ask a stream again as of then: what did the citizen know when it asked?"),
+    "watch": ("cli.watch", "Print what changes in a memory as it changes."),
     "export": ("cli.backup", "Write whole memories as lines of JSON, with both time axes."),
     "import": ("cli.ingest", "Read an export into an empty memory."),
     "mirror": ("faces.mirror", "Write memories as Markdown files, and take the edits in them back."),
@@ -192,7 +193,7 @@ def _make_callback(kind: type[Command]) -> Callable[..., None]:
 app = typer.Typer(
     cls=CommandsOnDemand,
     invoke_without_command=True,
-    add_completion=False,
+    add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -27,6 +27,7 @@ from schemas.responses import Alive as Alive, EpisodeReport as EpisodeReport, He
 from schemas.stream import ConsciousnessStream as ConsciousnessStream
 from schemas.stream_forms import StreamAnswer as StreamAnswer, stream_of as stream_of
 from schemas.temporal import TemporalMode as TemporalMode
+from schemas.upkeep.applied_changes import ChangePage as ChangePage
 from schemas.upkeep.findings import ApplyCommand as ApplyCommand, CloseRecord as CloseRecord, QualityAnswer as QualityAnswer, ReEmbed as ReEmbed, RepairOutcome as RepairOutcome, RepairRequest as RepairRequest, RetractLink as RetractLink, ReviseLink as ReviseLink, SweepAnswer as SweepAnswer, SweepRequest as SweepRequest
 from schemas.upkeep.offers import OfferOutcome as OfferOutcome, OfferReply as OfferReply, OffersAnswer as OffersAnswer, OffersRequest as OffersRequest
 from schemas.upkeep.runs import OwnUpkeep as OwnUpkeep, Run as Run, RunRequest as RunRequest, RunsAnswer as RunsAnswer

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from api.routes import citizens, episodes, health, keys, memories, receipts, retrieval, upkeep
+from api.routes import citizens, episodes, feed, health, keys, memories, receipts, retrieval, upkeep
 from orchestration.features.registry import FEATURES
 from schemas.operation import Operation, collect
 
@@ -28,6 +28,7 @@ OPERATIONS: Final = collect(
     tuple(_of_features()),
     memories.OPERATIONS,
     receipts.OPERATIONS,
+    feed.OPERATIONS,
     episodes.OPERATIONS,
     citizens.OPERATIONS,
     upkeep.OPERATIONS,

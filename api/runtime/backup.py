@@ -70,6 +70,7 @@ async def restore_backup(
     try:
         async with open_store(settings.store) as (connection, _):
             await verify_restored(connection, manifest)
+            await snapshot.begin_epochs(connection)
             return Restoration(manifest, *await _limit_again(connection, directory, former))
     except EngineFault as error:
         await asyncio.to_thread(files.empty_directory, directory)
@@ -153,6 +154,7 @@ async def _repair_and_open(store: StoreSettings, apply_repair: Callable[[Path, D
     directory = data_directory(store)
     aside = await asyncio.to_thread(_repair_locked, directory, apply_repair)
     async with open_store(store) as (connection, _):
+        await snapshot.begin_epochs(connection)
         return Recovery(aside, await snapshot.count_graphs(connection))
 
 

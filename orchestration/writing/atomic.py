@@ -214,7 +214,8 @@ async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: D
     Returns how many microseconds the transaction time is later than simulated; None when another writer was first.
     """
     changed = TransactionRows(simulated.times.known_from)
-    changed.receipts = simulated.receipt_rows
+    rows = simulated.receipt_rows
+    changed.receipts = [{**row, "nth": nth} for nth, row in enumerate(rows)] if len(rows) > 1 else rows
     if not changed.receipts:
         return 0
     chains, vectors = simulated.chains, retry.vectors

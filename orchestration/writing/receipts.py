@@ -63,6 +63,7 @@ def recognised_row(command: Remember, command_id: str, record: Record, warning: 
         "created_at": record.known.start,
         "warnings": warnings_json((*collect_warnings(command), warning)),
         "recognised": 1,
+        "repeats": 1,
     }
 
 

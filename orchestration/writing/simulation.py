@@ -373,6 +373,8 @@ class Simulation:
             chain = self._chain("memory", record.id)
             record = chain.raise_source(writer, record, by, self.times.known_from)
         row = receipts.recognised_row(command, named.command_id, record, warning)
+        if restatements.raises_source(command, record):
+            row["repeats"] = None
         return PlannedWrite(row, duplicate=True)
 
     def _is_known(self, memory_id: str) -> bool:
@@ -393,7 +395,8 @@ def plan_at(
 ) -> PlannedWrite:
     """The write whose receipt names this record; `texts` are among its warnings."""
     row = receipts.receipt_row(named.command, named.command_id, record, texts)
-    return PlannedWrite({**row, "created_at": at}, duplicate=duplicate)
+    repeats = 1 if duplicate else None
+    return PlannedWrite({**row, "created_at": at, "repeats": repeats}, duplicate=duplicate)
 
 
 def expected_state(chains: Sequence[VersionChain]) -> ExpectedState:

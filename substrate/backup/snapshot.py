@@ -22,6 +22,7 @@ from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.upkeep.backup import HeldGraph
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
+from substrate.cypher.query import Query
 from substrate.engine.append_log import LIMIT_S, SNAPSHOT, wait_until_idle
 from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
@@ -35,6 +36,9 @@ PAUSE_MS: Final = 2000
 """How long writes stay paused if this process is killed meanwhile."""
 DRAIN_S: Final = 0.02
 """Time in which writes under way can finish."""
+BEGIN_EPOCH: Final = Query(
+    "begin_epoch", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.epoch = 1000 * timestamp() RETURN m.epoch"
+)
 _WATCHED_KEYS: Final = ("substrate:keys", "substrate:erasures")
 
 
@@ -121,3 +125,9 @@ async def count_graphs(connection: Connection) -> dict[str, HeldGraph]:
     """Schema, embedding and counts of each graph now."""
     graphs = {name: await _count_graph(connection, name) for name in await existing_graphs(connection)}
     return without_nulls(graphs)
+
+
+async def begin_epochs(connection: Connection) -> None:
+    """Note in every graph that it may have another past: who follows its changes is told, as after a restore."""
+    for name in await existing_graphs(connection):
+        await Graph(connection, name).write(BEGIN_EPOCH)

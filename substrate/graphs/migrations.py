@@ -195,6 +195,14 @@ MIGRATIONS: Final = (
             _index("past_emotions", "(n:PastVersion) ON (n.emotions)"),
         ),
     ),
+    Migration(
+        10,
+        "the commands of a graph are found in the order in which they were applied",
+        (
+            _index("receipt_created", "(n:Receipt) ON (n.created_at)"),
+            _index("receipt_moved", "(n:Receipt) ON (n.moved_at)"),
+        ),
+    ),
 )
 
 

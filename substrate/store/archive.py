@@ -49,10 +49,10 @@ _CARRIED_STAMP: Final = Query(
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "RETURN m {.*, key: null, "
     "generation: null, other_model: null, other_dimension: null, other_state: null, upkeep_fence: null, "
-    "shifts: null, likeness: null, changes_until: null, lately: null} LIMIT 1",
+    "shifts: null, epoch: null, likeness: null, changes_until: null, lately: null} LIMIT 1",
 )
 """The stamp without what concerns only this store: the generations of vectors, the fence of upkeep, the count of
-shifts, and until when something changes by itself."""
+shifts, its epoch, and until when something changes by itself."""
 _HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
 _PAGE: Final = Query(
@@ -292,7 +292,7 @@ _VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion
 _PUT_STAMP: Final = Query(
     "put_stamp",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties "
-    "SET m.shifts = timestamp(), m.changes_until = null RETURN count(m)",
+    "SET m.shifts = timestamp(), m.epoch = 1000 * timestamp(), m.changes_until = null RETURN count(m)",
 )
 """What was kept of another graph of this name, which may have had the same clock, is out of date. Until when
 something changes by itself is known when all rows are written."""

@@ -57,11 +57,14 @@ _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion), di
 
 _BEGIN: Final = (
     f"{CLOCK} WITH m, at, coalesce(m.clock, 0) AS was FOREACH (w IN $whole | "
-    "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
+    "MERGE (c:Receipt {command_id: w.command_id}) "
+    "ON CREATE SET c += w, c.created_at = at, c.moved_at = at + $last, c.parts = 1 "
+    "ON MATCH SET c.moved_at = at + $last, c.parts = coalesce(c.parts, 1) + 1) "
     f"WITH m, at, was {NOTE_CHANGES}"
     "WITH m, at, was UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
-"""`whole`: the receipts of commands that have the rows as parts, or an empty list. `r.receipt`: the id of the
+"""`whole`: the receipts of commands that have the rows as parts, or an empty list; each has the time `moved_at` of
+the last statement for it, and their number as `parts`. `r.receipt`: the id of the
 row's own receipt. `r.nth`: transaction time of the row, in microseconds after the first row. `last`: the highest
 `nth`. `changes_until`: the last moment at which a row begins or ends to hold; 0 where all began by `at`."""
 
@@ -75,7 +78,8 @@ _ANSWERED: Final = (
     "(r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END | "
     "CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id, "
     "version: version, valid_at: coalesce(valid_at, r.valid_at), invalid_at: coalesce(invalid_at, r.invalid_at), "
-    "created_at: coalesce(created_at, at + r.nth), warnings: intern(r.warnings)})) "
+    "created_at: coalesce(created_at, at + r.nth), warnings: intern(r.warnings), "
+    "repeats: CASE WHEN size(new) = 1 THEN null ELSE 1 END})) "
 )
 """Stores the receipt of a row that is new, or that repeats a stored record and has `r.again`."""
 

@@ -336,6 +336,29 @@ def test_the_doctor_is_content_with_a_sound_house(command: Command) -> None:
     assert "✗" not in said.out
 
 
+def test_a_shell_completes_commands_and_options(command: Command) -> None:
+    def proposed(words: str) -> list[str]:
+        asked = {"_SUBSTRATE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        called = "import sys; sys.argv = ['substrate']; from api.cli.program import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", called], capture_output=True, text=True, timeout=60, check=False,
+            env=asked,
+        )  # fmt: skip
+        return done.stdout.split()
+
+    assert "ingest" in proposed("substrate in")
+    assert "--json" in proposed("substrate doctor --js")
+    assert "_substrate_completion" in command("--show-completion", "bash").out
+
+
+def test_the_doctor_and_an_ingestion_answer_in_json(tmp_path: Path, command: Command) -> None:
+    checks = json.loads(command("doctor", "--json").out)
+    assert {"subject", "detail", "remedy"} == checks[0].keys()
+    (tmp_path / "chat.jsonl").write_text('{"speaker": "Ada", "text": "The boat is red."}\n', "utf-8")
+    said = command("ingest", str(tmp_path / "chat.jsonl"), "--format", "messages", "-c", "ada", "--json")
+    assert json.loads(said.out)["report"]["stored"] > 0
+
+
 def test_the_doctor_looks_on_when_the_engine_cannot_start(tmp_path: Path, command: Command) -> None:
     (tmp_path / "file").touch()
     command.data = tmp_path / "file" / "data"

@@ -19,7 +19,7 @@ Time: TypeAlias = "datetime | str"
 Json: TypeAlias = Mapping[str, Any]
 
 if TYPE_CHECKING:
-    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, MemoryToolAnswer, MemoryToolCall, NewKey, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
+    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, ChangePage, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, MemoryToolAnswer, MemoryToolCall, NewKey, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
 
     AnyTemporalMode: TypeAlias = "TemporalMode | Literal['current', 'point_in_time', 'evolution', 'full_history']"
     AnyLevel: TypeAlias = "Level | Literal['N1', 'N2', 'N3']"
@@ -504,6 +504,15 @@ class CorrectLinkFields(CorrectingFields, LinkRevisionFields, total=False):
 class ReceiptRequestFields(CitizenRequestFields, total=False):
     level: AnyLevel | None
 
+class ChangesRequestFields(GraphRequestFields, total=False):
+    after: str | None
+    limit: int
+    wait: float
+    commands: Sequence[str]
+    types: Sequence[str]
+    sources: Sequence[AnySource]
+    author: str | None
+
 class EraseEpisodeFields(CommandFields, total=False):
     episode_id: str
     with_copies: bool
@@ -858,6 +867,10 @@ class Calls(Sender):
         """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
         return await self._call("WriteReceipt", "GET /v1/receipts/{}", command_id, params=given)
 
+    async def changes(self, **given: Unpack[ChangesRequestFields]) -> ChangePage:
+        """What changed in a graph after a cursor, in the order in which it was applied; go on with its `next`."""
+        return await self._call("ChangePage", "GET /v1/changes", params=given)
+
     async def erase_episode(self, request: EraseEpisode | None = None, /, **given: Unpack[EraseEpisodeFields]) -> ErasureReport:
         """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
         body = collect_command(request, given)
@@ -1029,6 +1042,7 @@ class SyncCalls(SyncSender):
     resolve_link = block_on(Calls.resolve_link)
     undo_link = block_on(Calls.undo_link)
     receipt = block_on(Calls.receipt)
+    changes = block_on(Calls.changes)
     erase_episode = block_on(Calls.erase_episode)
     list_citizens = block_on(Calls.list_citizens)
     state = block_on(Calls.state)

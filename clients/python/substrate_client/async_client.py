@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, TypeVar
 
 import httpx
-from anyio import to_thread
+from anyio import sleep, to_thread
 from typing_extensions import Self, Unpack
 
 from substrate_client._calls import Calls
-from substrate_client.errors import InvalidRequest, Refused
+from substrate_client.errors import InvalidRequest, Refused, Unavailable
 from substrate_client.transport import (
     ATTEMPTS,
     Call,
@@ -28,6 +28,7 @@ from substrate_client.transport import (
 
 if TYPE_CHECKING:
     from substrate_client.models import (
+        ChangePage,
         EpisodeReport,
         HeardReport,
         IngestReport,
@@ -41,6 +42,9 @@ INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
+WAIT_S: Final = 20.0
+"""So long a request of `watch` waits for a change."""
+AGAIN_S: Final = 1.0
 MESSAGES_AT_ONCE: Final = 500
 """A longer list is sent in parts, each well within the patience of a request."""
 
@@ -64,6 +68,15 @@ class MessageFields(TypedDict, total=False):
 
 class HearFields(MessageFields, LevelFields, total=False):
     """A message, and the shared graph of its conversation."""
+
+
+class WatchFields(LevelFields, total=False):
+    """Which graph, and which of its changes."""
+
+    commands: Sequence[str]
+    types: Sequence[str]
+    sources: Sequence[str]
+    author: str
 
 
 class FileFields(LevelFields, total=False):
@@ -122,6 +135,26 @@ class AsyncSubstrate(Calls):
         """
         call = Call("GET", "/v1/files/mirror", params={"citizen_id": citizen_id, **where})
         return await self._save(call, Path(target))
+
+    async def watch(
+        self, citizen_id: str | None = None, *, after: str | None = None, **asked: Unpack[WatchFields]
+    ) -> AsyncIterator[ChangePage]:
+        """What changes in a graph, a page at a time as it changes; without end. `after` as for `changes`.
+
+        Keep the `next` of a page when you have done what it says: go on from there. While the service cannot be
+        reached it is asked again. Raises Conflict when the graph has another past than the cursor, as after a
+        restore.
+        """
+        while True:
+            params = without_nulls({"citizen_id": citizen_id, "after": after, "wait": WAIT_S, **asked})
+            try:
+                page: ChangePage = await self._request("ChangePage", Call("GET", "/v1/changes", params=params))
+            except Unavailable:
+                await sleep(AGAIN_S)
+                continue
+            after = page.next
+            if page.changes or page.erased:
+                yield page
 
     async def hear(
         self,

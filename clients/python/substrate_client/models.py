@@ -548,6 +548,47 @@ class Calibration(CalibrationScore):
     over_time: tuple[CalibrationPeriod, ...] = ()
 
 
+class AppliedChange(InGraph, AnswerPart):
+    """A command that was applied: which memory or link it changed, from when on that is known, and by whose word.
+
+    `version` is the record that it wrote or closed, `type` that of the memory or link. All are null for a
+    conversation, whose `command` is `ingest`; it comes again when more of it is stored, and `part` counts that.
+    """
+
+    cursor: str
+    command_id: str
+    command: str
+    known_at: datetime
+    level: Level
+    collective: str | None | None = None
+    citizen_id: str | None = None
+    subject: Literal["memory", "link"] | None = None
+    id: str | None = None
+    version: int | None = None
+    type: str | None = None
+    name: str | None = None
+    source: Source | None = None
+    author: str | None = None
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    part: int = 1
+
+
+class ChangePage(AnswerPart):
+    """The next changes of a graph, in the order in which they were applied; `next` is the cursor behind them.
+
+    `more`: there are more already. `erased`: something was erased since the cursor; nothing says what, so read
+    anew what you keep of the graph. `epoch` rises when the graph has another past, as after a restore; cursors of
+    an earlier one are refused.
+    """
+
+    changes: tuple[AppliedChange, ...] = ()
+    next: str
+    more: bool = False
+    erased: bool = False
+    epoch: int
+
+
 class CitizenPage(AnswerPart):
     """Ids of citizens of whom something is stored, in their order; `next` is the cursor of the next page."""
 

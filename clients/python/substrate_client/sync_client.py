@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from anyio.from_thread import start_blocking_portal
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
 from substrate_client._calls import SyncCalls
 from substrate_client.async_client import AsyncSubstrate
 from substrate_client.transport import P, R, block_on
+
+if TYPE_CHECKING:
+    from substrate_client.async_client import WatchFields
+    from substrate_client.models import ChangePage
 
 
 class _Executor(ThreadPoolExecutor):
@@ -85,6 +89,14 @@ class Substrate(SyncCalls):
         """Close the connection, and the engine of an embedded one; a second time does nothing."""
         self._closed = True
         self._stack.close()
+
+    def watch(
+        self, citizen_id: str | None = None, *, after: str | None = None, **asked: Unpack[WatchFields]
+    ) -> Iterator[ChangePage]:
+        """As `AsyncSubstrate.watch`: the pages of what changes, without end."""
+        pages = self._client.watch(citizen_id, after=after, **asked)
+        while True:
+            yield self._portal.call(pages.__anext__)
 
     apply = block_on(AsyncSubstrate.apply)
     hear = block_on(AsyncSubstrate.hear)

@@ -106,6 +106,12 @@ CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state);
 // index_receipt_command
 CREATE INDEX FOR (n:Receipt) ON (n.command_id);
 
+// index_receipt_created
+CREATE INDEX FOR (n:Receipt) ON (n.created_at);
+
+// index_receipt_moved
+CREATE INDEX FOR (n:Receipt) ON (n.moved_at);
+
 // index_state_begun
 CREATE INDEX FOR (s:PastState) ON (s.valid_at);
 

@@ -44,7 +44,7 @@ RETURN id(n), id(p), properties(p), id(t), labels(t), t {.*, embedding: null, em
 // carried_stamp
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null,
-    upkeep_fence: null, shifts: null, likeness: null, changes_until: null, lately: null}
+    upkeep_fence: null, shifts: null, epoch: null, likeness: null, changes_until: null, lately: null}
 LIMIT 1;
 
 // carried_tags
@@ -208,7 +208,7 @@ RETURN count(n);
 // put_stamp
 MATCH (m:SubstrateMeta {key: 'stamp'})
 SET m += $properties
-SET m.shifts = timestamp(), m.changes_until = null
+SET m.shifts = timestamp(), m.epoch = 1000 * timestamp(), m.changes_until = null
 RETURN count(m);
 
 // put_streamnote

@@ -13,7 +13,8 @@ RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.in
 WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
-  ON CREATE SET c += w, c.created_at = at
+  ON CREATE SET c += w, c.created_at = at, c.moved_at = at + $last, c.parts = 1
+  ON MATCH SET c.moved_at = at + $last, c.parts = coalesce(c.parts, 1) + 1
 )
 WITH m, at, was
 <NOTE_CHANGES>
@@ -50,7 +51,7 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
   CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id,
       version: version, valid_at: coalesce(valid_at, r.valid_at),
       invalid_at: coalesce(invalid_at, r.invalid_at), created_at: coalesce(created_at, at + r.nth),
-      warnings: intern(r.warnings)})
+      warnings: intern(r.warnings), repeats: CASE WHEN size(new) = 1 THEN null ELSE 1 END})
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
@@ -76,7 +77,8 @@ RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, 
 WITH m, at, coalesce(m.clock, 0) AS was
 FOREACH (w IN $whole |
   MERGE (c:Receipt {command_id: w.command_id})
-  ON CREATE SET c += w, c.created_at = at
+  ON CREATE SET c += w, c.created_at = at, c.moved_at = at + $last, c.parts = 1
+  ON MATCH SET c.moved_at = at + $last, c.parts = coalesce(c.parts, 1) + 1
 )
 WITH m, at, was
 <NOTE_CHANGES>
@@ -115,7 +117,7 @@ FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
   CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id,
       version: version, valid_at: coalesce(valid_at, r.valid_at),
       invalid_at: coalesce(invalid_at, r.invalid_at), created_at: coalesce(created_at, at + r.nth),
-      warnings: intern(r.warnings)})
+      warnings: intern(r.warnings), repeats: CASE WHEN size(new) = 1 THEN null ELSE 1 END})
 )
 RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
     c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
