@@ -16,12 +16,14 @@ from api.runtime.backup import restore_backup
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.backup import back_up
+from orchestration.transfer.following import list_changes
 from schemas.commands import Supersede
 from schemas.errors import Conflict, InvalidRequest, StoreMisfit
 from schemas.mind.state import StateChange
 from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
+from schemas.upkeep.applied_changes import ChangesRequest
 from schemas.upkeep.backup import Manifest
 from substrate.likeness.elements import Role, set_name
 from substrate.store import reader
@@ -71,6 +73,12 @@ async def test_a_restored_store_answers_as_before(own: Runtime, taken: Path, tmp
         assert len(sets[0]) > 5
         answers = [ids(found(await ask(deps, "ada", "thing 3"))) for deps in (restored.deps, own.deps)]
         assert answers[0] == answers[1] != []
+        everything = ChangesRequest(citizen_id="ada")
+        pages = [await list_changes(everything, deps) for deps in (restored.deps, own.deps)]
+        assert [one.command_id for one in pages[0].changes] == [one.command_id for one in pages[1].changes]
+        assert pages[0].epoch > pages[1].epoch
+        with pytest.raises(Conflict, match="another past"):
+            await list_changes(ChangesRequest(citizen_id="ada", after=pages[1].next), restored.deps)
         await stored(restored.deps, remember("ada", "after"))
     async with open_runtime(at(tmp_path / "data")) as again:
         assert await history(again.deps, "ada", "after")
