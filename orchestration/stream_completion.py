@@ -290,7 +290,7 @@ async def finish(stream: ConsciousnessStream, asking: Asking[StreamAsked], found
             stream = await with_feedback(stream, asking.request.current_energy, deps, view.now)
     timer.end("completion")
     own: dict[str, Any] = {"retrieval_latency_ms": timer.total, "stage_ms": timer.spent}
-    if (behind := behind_ms()) is not None:
+    if deps.connection.servers.reads_replicas and (behind := behind_ms()) is not None:
         own["behind_ms"] = behind
     return stream.model_copy(update=own)
 
