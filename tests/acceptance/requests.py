@@ -54,9 +54,13 @@ class Aim(NamedTuple):
     level: str = "N1"
 
     def send(self, http: httpx.Client, operation: Operation) -> httpx.Response:
-        """The answer to a valid request of the route about the citizen and the memory."""
+        """The answer to a valid request of the route about citizen and memory; of events the first."""
         method, address, query, sent = self.request(operation)
-        return http.request(method, address, params=query, json=sent)
+        with http.stream(method, address, params=query, json=sent) as answer:
+            if answer.headers.get("content-type", "").startswith("text/event-stream"):
+                return httpx.Response(answer.status_code, content=next(answer.iter_bytes()))
+            answer.read()
+            return answer
 
     def names_collective(self, operation: Operation) -> bool:
         """True when its request can name the collective."""

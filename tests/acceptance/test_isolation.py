@@ -24,6 +24,7 @@ CLOSED = [one for one in ALL if not is_public(one.path)]
 ASKING = {
     "POST /v1/retrieve",
     "POST /v1/wake",
+    "POST /v1/memory_tool",
     "POST /v1/resonate",
     "POST /v1/perspectives",
     "POST /v1/associate",
