@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from anyio.from_thread import start_blocking_portal
 from typing_extensions import Self, Unpack
@@ -94,7 +94,7 @@ class Substrate(SyncCalls):
         self, citizen_id: str | None = None, *, after: str | None = None, **asked: Unpack[WatchFields]
     ) -> Iterator[ChangePage]:
         """As `AsyncSubstrate.watch`: the pages of what changes, without end."""
-        pages = self._client.watch(citizen_id, after=after, **asked)
+        pages = cast(AsyncSubstrate, self._client).watch(citizen_id, after=after, **asked)
         while True:
             yield self._portal.call(pages.__anext__)
 
