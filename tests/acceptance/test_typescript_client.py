@@ -39,7 +39,6 @@ def test_an_afternoon_against_a_service(node: str, service: Service) -> None:
         node,
         "--test",
         "--test-reporter=tap",
-        "test/",
         SUBSTRATE_BASE_URL=service.url,
         SUBSTRATE_API_KEY=ADMIN_KEY,
     )
