@@ -69,9 +69,10 @@ export class Substrate {
     /** @type {string | undefined} */
     let place;
     for (;;) {
-      const header = { "last-event-id": place };
+      // In the query, because a page of another origin may not send `Last-Event-ID`.
+      const from = place === undefined ? query : { ...query, after: place };
       /** @type {Response} */
-      const answer = await this.#call("stream_changes", { query, header }, options);
+      const answer = await this.#call("stream_changes", { query: from }, options);
       const events = readEvents(/** @type {ReadableStream<Uint8Array>} */ (answer.body));
       try {
         for (;;) {
@@ -132,9 +133,9 @@ export class Substrate {
     if (body !== undefined) headers.set("content-type", "application/json");
     const fields = /** @type {Record<string, unknown>} */ (body ?? {});
     if (place === KEY) {
-      if (!headers.has(KEY)) headers.set(KEY, String(fields.command_id ?? crypto.randomUUID()));
+      if (!headers.has(KEY)) headers.set(KEY, String(fields.command_id ?? newId()));
     } else if (place !== null && !fields[place]) {
-      return { headers, body: { ...fields, [place]: crypto.randomUUID() } };
+      return { headers, body: { ...fields, [place]: newId() } };
     }
     return { headers, body };
   }
@@ -201,6 +202,12 @@ function fillPath(template, values) {
   });
 }
 
+/** A page that came over plain HTTP has no `crypto.randomUUID`. */
+function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** @param {Record<string, unknown>} values */
 function toQuery(values) {
   const query = new URLSearchParams();
@@ -209,7 +216,8 @@ function toQuery(values) {
       if (one !== undefined && one !== null) query.append(name, one instanceof Date ? one.toISOString() : String(one));
     }
   }
-  return query.size ? `?${query}` : "";
+  const text = query.toString();
+  return text && `?${text}`;
 }
 
 /**
