@@ -1,0 +1,2 @@
+export { Substrate } from "./client.js";
+export { SubstrateError, Unreachable } from "./errors.js";
