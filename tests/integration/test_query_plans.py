@@ -13,7 +13,7 @@ from tests.integration.store import remember, stored
 COUNTS: Final = "node_types values_of_episodes values_of_node_types values_of_sources values_of_speakers"
 COUNTS_THEN: Final = "count_episodes count_node_types count_sources count_speakers"
 FILTERED: Final = "scan_now scan_then resonate_fitting_now resonate_fitting_then pools_now pools_then"
-WHOLE: Final = "identity_now identity_then people_now people_then shared_links_at walk_then"
+WHOLE: Final = "identity_now identity_then people_now people_then shared_links_at walk_then lived"
 RARE: Final = "closings deep_maps erase_authors_of_episode erase_of_episode long_texts next_change"
 LOOKING_AT_ALL: Final = frozenset(" ".join((COUNTS, COUNTS_THEN, FILTERED, WHOLE, RARE)).split())
 """What is counted for filters, once a state of the graph; what filters let pass; what tells of all; rare work."""

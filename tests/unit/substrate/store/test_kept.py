@@ -23,6 +23,8 @@ KEYS = {
     "substrate:resting:": "a lock that expires",
     "substrate:upkeep:lease": "a lock that expires",
     "substrate:upkeep:requests": "digests and times",
+    "substrate:parked:": "the checksum of a file, at the keys of a parked graph",
+    "substrate:parking": "a lock",
 }
 """What Redis keys beside the graphs hold of a citizen. A key that is not here fails the test below."""
 

@@ -9,7 +9,8 @@ from substrate.store.erasure import ErasureNote, ErasureTarget, format_note, par
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
 targets = st.builds(ErasureTarget, st.sampled_from(["memory", "episode", "citizen"]), texts, texts)
-notes = st.builds(ErasureNote, st.integers(0, 2**53), texts, st.none() | targets)
+instants = st.integers(0, 2**53)
+notes = st.builds(ErasureNote, instants, texts, st.none() | targets, made=st.none() | instants)
 
 
 @given(notes)
