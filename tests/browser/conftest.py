@@ -21,7 +21,7 @@ ARGUMENTS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-LIMIT_MS = 15_000
+LIMIT_MS = 60_000
 REFUSED = "Failed to load resource"
 """How Chromium's console calls an answer of 400 and above."""
 
