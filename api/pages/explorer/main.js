@@ -204,8 +204,8 @@ async function enter() {
 async function follow(asked) {
   const way = asked.question ? "ask" : asked.mode ? "wake" : asked.then ? "then" : "";
   const lived = live(asked.citizen, { stay: way !== "", valid: asked.valid, known: asked.known });
+  byId("question").value = asked.question; // before anything is waited for: somebody may be typing by then
   if (asked.valid || asked.known || !way) await lived;
-  byId("question").value = asked.question;
   if (asked.mode) byId("mode").value = asked.mode;
   if (way === "wake") byId("tab-wake").click();
   if (way) await Promise.all([lived, ask(way, { step: false })]);
