@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
-from itertools import chain, count, pairwise, permutations
+from itertools import chain, count, pairwise
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -28,14 +28,16 @@ from substrate.language.text import stem
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
 """Only this many of the best hits are compared with each other, and as what held before."""
-LEAST_CHANGE: Final = 0.025
-"""What is less likely is no change."""
-LEAST_SHARE: Final = 0.2
+LEAST_CHANGE: Final = 0.03
+LEAST_BY_HALF: Final = 0.1
+LEAST_APART: Final = 0.3
+"""What is less likely is no change: of two hits that share a word, where the later one has a word of the question
+or a verb of change; with one of these alone; and with neither, because a model finds all texts of a language alike
+that it does not know."""
+LEAST_SHARE: Final = 0.08
 """A change that is likely in a smaller share than the likeliest of its question says nothing."""
-LEAST_OF_LAST: Final = 0.7
-"""Of two hits that may have replaced one the last one did, where it is likely in this share of the other one."""
 LIKELY: Final = 0.25
-"""In a question that asks for something to be done only a change at least this likely is one."""
+"""A change at least this likely is one, however little the later hit is like the question."""
 SAID: Final = 0.45
 SAID_BESIDE: Final = 0.6
 """A change at least this likely is shown as one: of the hit that answers the question best, and of another one."""
@@ -46,6 +48,10 @@ MOST_COMPARED: Final = 40
 SLOT: Final = 2
 SLOT_LENGTH: Final = 8
 """Where one text has other words than another, the first two of each, of at most eight, stand for one another."""
+MOST_BEHIND: Final = 0.4
+LEAST_LIKE: Final = 0.5
+"""Where a later hit scores this much less than the earlier one, and has less than this share of its likeness to
+the question, it is of something else: a store of a few memories has nothing better to compare with."""
 DAY: Final = 86_400_000_000
 SECOND: Final = 1_000_000
 """Both in microseconds. What is less than a second apart came by one list of commands: none is later news."""
@@ -98,28 +104,23 @@ class Change(NamedTuple):
 class Features(NamedTuple):
     """What speaks for a change, about [0, 1] each but `earlier_total` and `later_total`, which are at most 0.
 
-    The ranks and totals of both; the likeness of the later one to the question, and whether it has none; the words
-    of the question that both share, how rare the rarest of their other common words is, and the share of all words
-    that both have; the shares of the question's words that only the earlier one has, and only the later one;
-    whether both give the kind of thing asked for, and have a word for the attribute; verbs and other words of
-    change in the later one; how late it is among all hits; the days between them, up to 200; whether these are
-    hours, and no verb tells of a change of it; the share of the question's words in the later one; whether it is
-    short; whether the earlier one speaks of the one who says it, and each of what might be.
+    The ranks and totals of both; their likeness to the question, and whether the later one has none; the words of
+    the question and the rare other words that both share; whether both give the kind of thing asked for; verbs and
+    other words of change in the later one; how late it is among all hits; the days between them, up to 200;
+    whether these are hours, and no verb tells of a change of it; the share of the question's words in it; whether
+    it is short; whether both are of one day; whether each speaks of the one who says it, or of what might be.
     """
 
     earlier_rank: float
     later_rank: float
     earlier_total: float
     later_total: float
+    earlier_likeness: float
     later_likeness: float
     later_unlike: float
     asked: float
-    rarest: float
-    alike: float
-    lost: float
-    gained: float
+    shared: float
     both_give: float
-    attribute: float
     verbs: float
     changes: float
     lateness: float
@@ -127,7 +128,9 @@ class Features(NamedTuple):
     near: float
     asked_share: float
     brief: float
+    same_day: float
     earlier_own: float
+    later_own: float
     earlier_unreal: float
     later_unreal: float
 
@@ -141,7 +144,7 @@ def _weights() -> tuple[float, Features]:
 
 def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Change]:
     """The possible changes among the hits, best first, of a question with these stems: each earlier hit among the
-    best, with each later one of the same voice."""
+    best, with each later one of the same voice that may be about what is asked for at all."""
     first = hits[:MOST_READ]
     former = [
         place for place, hit in enumerate(first[:MOST_FORMER]) if not (hit.whose in ANSWERING or hit.passage)
@@ -152,6 +155,7 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
         return []
     words = _compare_words(first, asked, former)
     probability = 1.0 / (1.0 + np.exp(-_log_odds(first, former, at, words)))
+    pairs &= _are_of_one_thing(first, former, probability)
     earlier, later = np.nonzero(pairs)
     likely = probability[pairs]
     changes: list[Change] = []
@@ -161,25 +165,22 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
         if change.probability < least:
             break
         one, other = first[change.earlier], first[change.later]
-        if not _is_of_another(one, other, asked):
+        if change.probability >= _least_between(one, other, asked) and not _is_of_another(one, other, asked):
             least = max(least, LEAST_SHARE * change.probability)
             changes.append(change)
-    return _with_last(changes, at)
-
-
-def _with_last(changes: Sequence[Change], at: Instants) -> list[Change]:
-    """The changes, and that of two about as likely ones of one hit the last replaced what the other one told."""
-    likely = {(change.earlier, change.later): change.probability for change in changes}
-    for change, other in permutations(changes, 2):
-        pair = change.later, other.later
-        is_last = change.earlier == other.earlier and at[pair[0]] < at[pair[1]] and pair[0] < MOST_FORMER
-        if is_last and other.probability >= LEAST_OF_LAST * change.probability:
-            likely[pair] = max(likely.get(pair, 0.0), min(change.probability, other.probability))
-    return [Change(*pair, likely[pair]) for pair in sorted(likely)]
+    return sorted(changes)
 
 
 def _column(hits: Sequence[ComparedHit], name: str, kind: type[np.generic] = np.float64) -> np.ndarray[Any, Any]:
     return np.array(list(map(attrgetter(name), hits)), kind)
+
+
+def _least_between(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> float:
+    """How likely a change between two hits has to be: the less, the more they have to do with each other."""
+    shared = not earlier.stems.isdisjoint(later.stems) or (earlier.attribute and later.attribute)
+    if shared and (later.voice.verbs or later.attribute or not later.stems.isdisjoint(asked)):
+        return LEAST_CHANGE
+    return LEAST_BY_HALF if shared or later.voice.verbs else LEAST_APART
 
 
 def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> bool:
@@ -238,74 +239,74 @@ def _comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instant
     return comparable
 
 
-def read_features(
-    first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words
-) -> dict[str, Numbers]:
-    """The features by name: of each former hit in rows, of each hit in columns, or of both."""
-    days = (at - at[former][:, None]) / DAY
-    gives, attribute = _column(first, "gives_kind", np.bool_), _column(first, "attribute", np.bool_)
-    verbs, own, unreal = _column(first, "voice.verbs"), _column(first, "voice.own"), _column(first, "voice.unreal")
-    of_one = (words.asked + words.rarest > 0.0) | (attribute[former][:, None] & attribute)
-    places, total, likeness = np.arange(1, len(first) + 1), _column(first, "total"), _column(first, "likeness")
-    is_unlike, behind = np.isnan(likeness), total - total.max()
-    like, many = np.where(is_unlike, 0.0, likeness), np.array([len(hit.stems) for hit in first])
-    lateness = np.empty(len(at))  # the place of each hit in the order of time, in [0, 1]
-    lateness[np.argsort(at, kind="stable")] = np.arange(len(at)) / max(1, len(at) - 1)
-    of_earlier = {
-        "earlier_rank": 1.0 / places,
-        "earlier_total": behind,
-        "earlier_own": own,
-        "earlier_unreal": unreal,
-    }
-    return {
-        **{name: values[former][:, None] for name, values in of_earlier.items()},
-        "later_rank": 1.0 / places,
-        "later_total": behind,
-        "later_likeness": like,
-        "later_unlike": is_unlike,
-        "later_unreal": unreal,
-        "verbs": np.minimum(MOST_COUNTED, verbs),
-        "changes": np.minimum(MOST_COUNTED, _column(first, "voice.changes")),
-        "lateness": lateness,
-        "asked_share": words.asked_share,
-        "brief": np.minimum(1.0, 20.0 / (1.0 + many)),
-        "asked": np.minimum(4.0, words.asked) / 4.0,
-        "rarest": words.rarest,
-        "alike": words.alike,
-        "lost": words.lost,
-        "gained": words.gained,
-        "both_give": gives[former][:, None] & gives,
-        "attribute": attribute[former][:, None] & attribute,
-        "gap": np.minimum(1.0, days / 200),
-        "near": (days < 1 / 12) & ~(of_one & (verbs > 0)),
-    }
+def _are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], probability: Numbers) -> Flags:
+    """Whether each later hit, in columns, may be about what is asked for at all."""
+    total, likeness = (
+        _column(first, "total"),
+        _column(first, "likeness"),
+    )  # NaN, which is like nothing, without one
+    near = total[former][:, None] - total <= MOST_BEHIND
+    alike = likeness >= LEAST_LIKE * likeness[former][:, None]
+    related: Flags = near | alike | (probability >= LIKELY)
+    return related
 
 
 def _log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
     intercept, weights = _weights()
-    odds = np.full((len(former), len(first)), intercept)
-    for name, values in read_features(first, former, at, words).items():
-        odds += getattr(weights, name) * values
+    days = (at - at[former][:, None]) / DAY
+    gives, attribute = _column(first, "gives_kind", np.bool_), _column(first, "attribute", np.bool_)
+    verbs, own, unreal = _column(first, "voice.verbs"), _column(first, "voice.own"), _column(first, "voice.unreal")
+    of_one = (words.asked + words.kinship > 0.0) | (attribute[former][:, None] & attribute)
+    of_pairs = (
+        weights.asked * np.minimum(4.0, words.asked) / 4.0
+        + weights.shared * words.kinship
+        + weights.both_give * (gives[former][:, None] & gives)
+        + weights.gap * np.minimum(1.0, days / 200)
+        + weights.near * ((days < 1 / 12) & ~(of_one & (verbs > 0)))
+        + weights.same_day * (days < 1)
+    )
+    places, total, likeness = np.arange(1, len(first) + 1), _column(first, "total"), _column(first, "likeness")
+    is_unlike, behind = np.isnan(likeness), total - total.max()
+    of_earlier = (
+        weights.earlier_rank / places
+        + weights.earlier_total * behind
+        + weights.earlier_likeness * np.where(is_unlike, 0.0, likeness)
+        + weights.earlier_own * own
+        + weights.earlier_unreal * unreal
+    )[former]
+    of_later = (
+        weights.later_rank / places
+        + weights.later_total * behind
+        + np.where(is_unlike, weights.later_unlike, weights.later_likeness * likeness)
+        + weights.verbs * np.minimum(MOST_COUNTED, verbs)
+        + weights.changes * np.minimum(MOST_COUNTED, _column(first, "voice.changes"))
+        + weights.brief * np.minimum(1.0, 20.0 / (1.0 + np.array(list(map(len, map(attrgetter("stems"), first))))))
+        + weights.later_own * own
+        + weights.later_unreal * unreal
+    )
+    lateness = np.empty(len(at))  # the place of each hit in the order of time, in [0, 1]
+    lateness[np.argsort(at, kind="stable")] = np.arange(len(at)) / max(1, len(at) - 1)
+    of_later += weights.lateness * lateness + weights.asked_share * words.asked_share
+    odds: Numbers = intercept + of_earlier[:, None] + of_later + of_pairs
     return odds
 
 
 class _Words(NamedTuple):
     """The words of the hits: for each former hit, in rows, and each hit, in columns, how many asked words both
-    have, how rare the rarest other word of both is, the share of the words of the longer one that both have, and
-    the shares of the question's words that only the former, or only the other one has; for each hit the share of
-    the question's words that it has. Shares of the question are weighed by rarity among the hits."""
+    have and the kinship of their other words; for each hit the share of the question's words that it has, weighed
+    by rarity."""
 
     asked: Numbers
-    rarest: Numbers
-    alike: Numbers
-    lost: Numbers
-    gained: Numbers
+    kinship: Numbers
     asked_share: Numbers
 
 
 def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: Sequence[int]) -> _Words:
-    """No product of matrices: the library would call several threads for it, which costs more than it brings."""
+    """Kinship is the cosine of two sets of stems, weighed by their rarity among the hits.
+
+    No product of matrices: the library would call several threads for it, which costs more than it brings.
+    """
     said = list(chain.from_iterable([hit.stems for hit in hits]))
     numbers = count()
     number = defaultdict(numbers.__next__, zip(asked, numbers, strict=False))
@@ -319,28 +320,26 @@ def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: 
     every = float(rarity[:of_question][holding[:of_question] > 0].sum())
     in_question = stems < of_question
     found = np.bincount(owner, rarity[stems] * in_question, len(hits))
+    squares = rarity[stems] ** 2 * ~in_question
+    length = np.sqrt(np.bincount(owner, squares, len(hits)))
     held = np.zeros((len(former), len(number)))
     for row, place in enumerate(former):
         held[row, stems[starts[place] : starts[place] + many[place]]] = 1.0
     both = held.take(stems, axis=1)
-    weighed = _by_hit(np.add, both * (rarity[stems] * in_question), starts, many) / (every or 1.0)
-    asked_share = found / (every or 1.0)
-    longer = np.maximum(np.maximum(many[former][:, None], many), 1)
+    products = _sums_by_hit(both * squares, starts, many)
+    shared = _sums_by_hit(both * in_question, starts, many)
+    lengths = length[former][:, None] * length
     return _Words(
-        asked=_by_hit(np.add, both * in_question, starts, many),
-        rarest=_by_hit(np.maximum, both * (rarity[stems] * ~in_question), starts, many)
-        / float(rarity.max(initial=1.0)),
-        alike=_by_hit(np.add, both, starts, many) / longer,
-        lost=asked_share[former][:, None] - weighed,
-        gained=asked_share - weighed,
-        asked_share=asked_share,
+        asked=shared,
+        kinship=np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0.0),
+        asked_share=found / every if every else np.zeros(len(hits)),
     )
 
 
-def _by_hit(gather: np.ufunc, rows: Numbers, starts: Places, many: Places) -> Numbers:
-    """For each row its values gathered by hit: those of each hit are this many, from its start on."""
-    gathered = np.zeros((len(rows), len(many)))
+def _sums_by_hit(rows: Numbers, starts: Places, many: Places) -> Numbers:
+    """For each row the sum of its values by hit: that of each hit are this many, from its start on."""
+    sums = np.zeros((len(rows), len(many)))
     filled = np.flatnonzero(many)
     if len(filled):
-        gathered[:, filled] = gather.reduceat(rows, starts[filled], axis=1)
-    return gathered
+        sums[:, filled] = np.add.reduceat(rows, starts[filled], axis=1)
+    return sums

@@ -42,7 +42,7 @@ REORDERED_PAST: Final = 0.6
 """In a question about the past a change this likely, as a share of the likeliest, is one by which hits change
 places."""
 RAISED: Final = 0.3
-"""A change this likely, as a share of the likeliest, brings its later hit into the focus from below."""
+"""The same for a later hit that is brought into the focus from below."""
 
 
 class Comparison(NamedTuple):
