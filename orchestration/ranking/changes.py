@@ -136,7 +136,8 @@ class Features(NamedTuple):
 
 
 @cache
-def _weights() -> tuple[float, Features]:
+def read_weights() -> tuple[float, Features]:
+    """The intercept and the weights of `currency.toml`."""
     text = resources.files(__package__).joinpath("currency.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return float(table["intercept"]), Features(**table["weights"])
@@ -149,13 +150,13 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
     former = [
         place for place, hit in enumerate(first[:MOST_FORMER]) if not (hit.whose in ANSWERING or hit.passage)
     ]
-    at = _column(first, "at", np.int64)
-    pairs = _comparable(first, former, at)
+    at = column_of(first, "at", np.int64)
+    pairs = find_comparable(first, former, at)
     if not pairs.any():
         return []
-    words = _compare_words(first, asked, former)
-    probability = 1.0 / (1.0 + np.exp(-_log_odds(first, former, at, words)))
-    pairs &= _are_of_one_thing(first, former, probability)
+    words = compare_words(first, asked, former)
+    probability = 1.0 / (1.0 + np.exp(-log_odds(first, former, at, words)))
+    pairs &= are_of_one_thing(first, former, probability)
     earlier, later = np.nonzero(pairs)
     likely = probability[pairs]
     changes: list[Change] = []
@@ -165,17 +166,18 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
         if change.probability < least:
             break
         one, other = first[change.earlier], first[change.later]
-        if change.probability >= _least_between(one, other, asked) and not _is_of_another(one, other, asked):
+        if change.probability >= least_between(one, other, asked) and not is_of_another(one, other, asked):
             least = max(least, LEAST_SHARE * change.probability)
             changes.append(change)
     return sorted(changes)
 
 
-def _column(hits: Sequence[ComparedHit], name: str, kind: type[np.generic] = np.float64) -> np.ndarray[Any, Any]:
+def column_of(hits: Sequence[ComparedHit], name: str, kind: type[np.generic] = np.float64) -> np.ndarray[Any, Any]:
+    """One field of all hits, by its dotted name."""
     return np.array(list(map(attrgetter(name), hits)), kind)
 
 
-def _least_between(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> float:
+def least_between(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> float:
     """How likely a change between two hits has to be: the less, the more they have to do with each other."""
     shared = not earlier.stems.isdisjoint(later.stems) or (earlier.attribute and later.attribute)
     if shared and (later.voice.verbs or later.attribute or not later.stems.isdisjoint(asked)):
@@ -183,7 +185,7 @@ def _least_between(earlier: ComparedHit, later: ComparedHit, asked: frozenset[st
     return LEAST_BY_HALF if shared or later.voice.verbs else LEAST_APART
 
 
-def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> bool:
+def is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> bool:
     """Whether one of the hits tells of another thing than the one asked for, of which the other hit tells, or the
     later one is not meant: "the south gate" beside "the north gate", run 18 beside run 17.
 
@@ -196,9 +198,9 @@ def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[st
     if other and stem(other, later.language) not in earlier.stems | asked:
         return True
     lacks = earlier.stems & asked - later.stems, later.stems & asked - earlier.stems
-    if later.voice.unmeant or earlier.stems == later.stems or any(map(_has_digit, chain.from_iterable(lacks))):
+    if later.voice.unmeant or earlier.stems == later.stems or any(map(has_digit, chain.from_iterable(lacks))):
         return True
-    of_two = _stands_beside if later.voice.verbs else _stands_for
+    of_two = stands_beside if later.voice.verbs else stands_for
     for one, another, lacking in zip((earlier, later), (later, earlier), lacks, strict=True):
         own = another.stems - one.stems - asked
         if lacking and own and of_two(one, another, lacking, own):
@@ -206,11 +208,12 @@ def _is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[st
     return False
 
 
-def _has_digit(word: str) -> bool:
+def has_digit(word: str) -> bool:
+    """Whether a word has a digit."""
     return any(map(str.isdigit, word))
 
 
-def _stands_for(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str], own: AbstractSet[str]) -> bool:
+def stands_for(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str], own: AbstractSet[str]) -> bool:
     """Whether a word of the other hit's own stands in it where the first one has a word that the other lacks."""
     roots, others = one.roots, other.roots
     for kind, start, end, begin, until in SequenceMatcher(None, roots, others, autojunk=False).get_opcodes():
@@ -221,7 +224,7 @@ def _stands_for(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str],
     return False
 
 
-def _stands_beside(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str], own: AbstractSet[str]) -> bool:
+def stands_beside(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[str], own: AbstractSet[str]) -> bool:
     """Whether a word of both stands beside a lacking one in the first hit, and beside an own one in the other."""
     for side in (1, -1):
         named = {after for word, after in pairwise(one.roots[::side]) if word in lacking and after in other.stems}
@@ -230,7 +233,7 @@ def _stands_beside(one: ComparedHit, other: ComparedHit, lacking: AbstractSet[st
     return False
 
 
-def _comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instants) -> Flags:
+def find_comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instants) -> Flags:
     """For each of the former hits a row: which of all hits are later words of the same voice."""
     voices: dict[Whose, int] = {}
     numbers = [-1 if hit.passage else voices.setdefault(hit.whose, len(voices)) for hit in first]
@@ -239,11 +242,11 @@ def _comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Instant
     return comparable
 
 
-def _are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], probability: Numbers) -> Flags:
+def are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], probability: Numbers) -> Flags:
     """Whether each later hit, in columns, may be about what is asked for at all."""
     total, likeness = (
-        _column(first, "total"),
-        _column(first, "likeness"),
+        column_of(first, "total"),
+        column_of(first, "likeness"),
     )  # NaN, which is like nothing, without one
     near = total[former][:, None] - total <= MOST_BEHIND
     alike = likeness >= LEAST_LIKE * likeness[former][:, None]
@@ -251,12 +254,16 @@ def _are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], proba
     return related
 
 
-def _log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
+def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
-    intercept, weights = _weights()
+    intercept, weights = read_weights()
     days = (at - at[former][:, None]) / DAY
-    gives, attribute = _column(first, "gives_kind", np.bool_), _column(first, "attribute", np.bool_)
-    verbs, own, unreal = _column(first, "voice.verbs"), _column(first, "voice.own"), _column(first, "voice.unreal")
+    gives, attribute = column_of(first, "gives_kind", np.bool_), column_of(first, "attribute", np.bool_)
+    verbs, own, unreal = (
+        column_of(first, "voice.verbs"),
+        column_of(first, "voice.own"),
+        column_of(first, "voice.unreal"),
+    )
     of_one = (words.asked + words.kinship > 0.0) | (attribute[former][:, None] & attribute)
     of_pairs = (
         weights.asked * np.minimum(4.0, words.asked) / 4.0
@@ -266,7 +273,7 @@ def _log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants,
         + weights.near * ((days < 1 / 12) & ~(of_one & (verbs > 0)))
         + weights.same_day * (days < 1)
     )
-    places, total, likeness = np.arange(1, len(first) + 1), _column(first, "total"), _column(first, "likeness")
+    places, total, likeness = np.arange(1, len(first) + 1), column_of(first, "total"), column_of(first, "likeness")
     is_unlike, behind = np.isnan(likeness), total - total.max()
     of_earlier = (
         weights.earlier_rank / places
@@ -280,7 +287,7 @@ def _log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants,
         + weights.later_total * behind
         + np.where(is_unlike, weights.later_unlike, weights.later_likeness * likeness)
         + weights.verbs * np.minimum(MOST_COUNTED, verbs)
-        + weights.changes * np.minimum(MOST_COUNTED, _column(first, "voice.changes"))
+        + weights.changes * np.minimum(MOST_COUNTED, column_of(first, "voice.changes"))
         + weights.brief * np.minimum(1.0, 20.0 / (1.0 + np.array(list(map(len, map(attrgetter("stems"), first))))))
         + weights.later_own * own
         + weights.later_unreal * unreal
@@ -302,7 +309,7 @@ class _Words(NamedTuple):
     asked_share: Numbers
 
 
-def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: Sequence[int]) -> _Words:
+def compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: Sequence[int]) -> _Words:
     """Kinship is the cosine of two sets of stems, weighed by their rarity among the hits.
 
     No product of matrices: the library would call several threads for it, which costs more than it brings.
@@ -326,8 +333,8 @@ def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: 
     for row, place in enumerate(former):
         held[row, stems[starts[place] : starts[place] + many[place]]] = 1.0
     both = held.take(stems, axis=1)
-    products = _sums_by_hit(both * squares, starts, many)
-    shared = _sums_by_hit(both * in_question, starts, many)
+    products = sums_by_hit(both * squares, starts, many)
+    shared = sums_by_hit(both * in_question, starts, many)
     lengths = length[former][:, None] * length
     return _Words(
         asked=shared,
@@ -336,7 +343,7 @@ def _compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: 
     )
 
 
-def _sums_by_hit(rows: Numbers, starts: Places, many: Places) -> Numbers:
+def sums_by_hit(rows: Numbers, starts: Places, many: Places) -> Numbers:
     """For each row the sum of its values by hit: that of each hit are this many, from its start on."""
     sums = np.zeros((len(rows), len(many)))
     filled = np.flatnonzero(many)
