@@ -7,7 +7,9 @@ It needs neither an embedder nor a language model: the service finds by itself.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
+
+from typing_extensions import override
 
 from substrate_client.adapters.crewai_storage import SubstrateStorage
 from substrate_client.adapters.recalled import missing
@@ -40,22 +42,53 @@ class SubstrateMemory(Memory):
         """The text itself."""
         return [content] if content.strip() else []
 
-    def remember(self, content: str, scope: str | None = None, **fields: Any) -> MemoryRecord | None:
+    @override
+    def remember(
+        self,
+        content: str,
+        scope: str | None = None,
+        categories: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        importance: float | None = None,
+        source: str | None = None,
+        private: bool = False,
+        agent_role: str | None = None,
+        root_scope: str | None = None,
+    ) -> MemoryRecord | None:
         """Store one text; None when this memory is read-only."""
         if self.read_only:
             return None
-        root = fields.pop("root_scope", None) or self.root_scope
-        fields.pop("agent_role", None)
-        given = {name: value for name, value in fields.items() if value is not None}
-        record = MemoryRecord(content=content, scope=join_scope_paths(root, scope), **given)
+        record = MemoryRecord(
+            content=content,
+            scope=join_scope_paths(self.root_scope if root_scope is None else root_scope, scope),
+            categories=categories or [],
+            metadata=metadata or {},
+            importance=self.default_importance if importance is None else importance,
+            source=source,
+            private=private,
+        )
         self._storage.save([record])
         return record
 
-    def remember_many(self, contents: list[str], scope: str | None = None, **fields: Any) -> list[MemoryRecord]:
+    @override
+    def remember_many(
+        self,
+        contents: list[str],
+        scope: str | None = None,
+        categories: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        importance: float | None = None,
+        source: str | None = None,
+        private: bool = False,
+        agent_role: str | None = None,
+        root_scope: str | None = None,
+    ) -> list[MemoryRecord]:
         """Store several texts."""
-        stored = [self.remember(content, scope, **fields) for content in contents]
+        further = (scope, categories, metadata, importance, source, private, agent_role, root_scope)
+        stored = [self.remember(content, *further) for content in contents]
         return [record for record in stored if record is not None]
 
+    @override
     def recall(
         self,
         query: str,
@@ -68,8 +101,8 @@ class SubstrateMemory(Memory):
     ) -> list[MemoryMatch]:
         """What fits the query, most active first; `depth` makes no difference."""
         within = join_scope_paths(self.root_scope, scope) if scope or self.root_scope else None
-        many = self._storage.ask(query, within, 10**6)
-        told = [
+        many = cast("SubstrateStorage", self._storage).ask(query, within, 10**6)
+        told: list[MemoryMatch] = [
             _Told(record=record, score=score, match_reasons=["substrate"])
             for record, score in many
             if (not categories or set(categories) & set(record.categories))

@@ -123,6 +123,7 @@ class SubstrateStorage:
     def delete(
         self,
         scope_prefix: str | None = None,
+        *,
         categories: list[str] | None = None,
         record_ids: list[str] | None = None,
         older_than: datetime | None = None,
@@ -131,14 +132,15 @@ class SubstrateStorage:
         """Retract the records that all conditions name; how many. Raises ValueError without any condition."""
         if not any((scope_prefix, categories, record_ids is not None, older_than, metadata_filter)):
             raise ValueError("name what to forget; reset() forgets all records")
-        return sum(
-            self._retract(record.id)
-            for record in list(self._all(scope_prefix))
+        wanted = [
+            record
+            for record in self._all(scope_prefix)
             if (record_ids is None or record.id in record_ids)
             and (not categories or set(categories) & set(record.categories))
             and (older_than is None or record.created_at < older_than)
-            and all(record.metadata.get(name) == value for name, value in (metadata_filter or {}).items())
-        )
+            and (metadata_filter or {}).items() <= record.metadata.items()
+        ]
+        return sum(self._retract(record.id) for record in wanted)
 
     def _retract(self, record_id: str) -> int:
         try:
@@ -167,7 +169,8 @@ class SubstrateStorage:
         """What is in a scope."""
         records = list(self._all(scope))
         depth = len(_above(scope))
-        under = {above[depth] for above in (_above(record.scope) for record in records) if len(above) > depth}
+        scopes = [_above(record.scope) for record in records]
+        under = {above[depth] for above in scopes if len(above) > depth}
         times = [record.created_at for record in records]
         return ScopeInfo(
             path=scope,
@@ -186,6 +189,6 @@ class SubstrateStorage:
         """As `search`."""
         return self.search(query_embedding)
 
-    async def adelete(self, *conditions: Any, **named: Any) -> int:
+    async def adelete(self, scope_prefix: str | None = None, **conditions: Any) -> int:
         """As `delete`, in a thread."""
-        return await to_thread(self.delete, *conditions, **named)
+        return await to_thread(self.delete, scope_prefix, **conditions)

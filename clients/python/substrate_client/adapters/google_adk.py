@@ -93,8 +93,8 @@ class SubstrateMemoryService(BaseMemoryService):
             kept = {**(custom_metadata or {}), **entry.custom_metadata}
             fields |= {"extra": kept} if kept else {}
             if entry.id is not None and await self._is_there(citizen_id, entry.id):
-                begins = {"effective_at": entry.timestamp} if entry.timestamp else {}
-                await self._client.supersede(id=entry.id, **fields, **begins)
+                fields |= {"effective_at": entry.timestamp} if entry.timestamp else {}
+                await self._client.supersede(id=entry.id, **fields)
             else:
                 given = {"id": entry.id, "speaker": entry.author, "valid_at": entry.timestamp}
                 fields |= {name: value for name, value in given.items() if value is not None}
