@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import datetime
 from typing import Any
@@ -112,3 +113,10 @@ def test_the_storage_is_one_of_crewai_and_no_copy_of_it_is_another(citizen: str)
         assert deepcopy(memory.storage) is memory.storage
         with pytest.raises(InvalidRequest, match="vector"):
             memory.storage.search([0.1])
+
+
+def test_the_example_of_the_page_runs(
+    run_example: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_example("CrewAI", Scripted(model="scripted", answers=["Final Answer: It rains."]))
+    assert "It rains." in capsys.readouterr().out

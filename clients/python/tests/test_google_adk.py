@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
@@ -127,3 +127,10 @@ def test_a_memory_keeps_its_revisions_and_what_is_deleted_does_not_come_back(cit
 def test_no_two_users_are_one_citizen() -> None:
     pairs = [("a", "b"), ("a.b", "c"), ("a", "b.c"), ("a", "b@c"), ("a", "B"), ("", "ab"), ("a" * 80, "b")]
     assert len({citizen_of(*pair) for pair in pairs}) == len(pairs)
+
+
+def test_the_example_of_the_page_runs(
+    run_example: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_example("Google ADK", Scripted(model="scripted", answers=["In Bergen."]))
+    assert capsys.readouterr().out.endswith("In Bergen.\n")

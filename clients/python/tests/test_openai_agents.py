@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -142,3 +142,10 @@ def test_an_agent_remembers_across_sessions_and_the_recall_is_no_part_of_its_ses
     assert [item.get("type", "message") for item in items] == [
         "message", "function_call", "function_call_output", "message", "message", "message"
     ]  # fmt: skip
+
+
+def test_the_example_of_the_page_runs(
+    run_example: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_example("OpenAI Agents SDK", Scripted(says("In Bergen.")))
+    assert capsys.readouterr().out == "In Bergen.\n"

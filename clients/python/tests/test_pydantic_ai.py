@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,3 +90,10 @@ def test_what_nobody_told_brings_nothing(citizen: str) -> None:
 
     asyncio.run(live())
     assert script.asked == [["['What is', 'the price of zinc? \\x00']"]]
+
+
+def test_the_example_of_the_page_runs(
+    run_example: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_example("Pydantic AI", FunctionModel(Scripted(TextPart("In Bergen."))))
+    assert capsys.readouterr().out == "In Bergen.\n"

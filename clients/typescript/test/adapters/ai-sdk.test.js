@@ -8,7 +8,7 @@ import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { Substrate } from "substrate-client";
 import { memoryMiddleware, memoryTools } from "substrate-client/ai-sdk";
 
-import { answered, citizen, NOTICE, skip, streamed, tell, turnsOf } from "./played.js";
+import { answered, citizen, NOTICE, runExample, skip, streamed, tell, turnsOf } from "./played.js";
 
 test("a prompt brings what was told elsewhere, fenced, and what was said is heard once", { skip }, async () => {
   const memory = new Substrate();
@@ -74,4 +74,9 @@ test("the model remembers, hears and recalls with the tools", { skip }, async ()
   assert.match(results[0] ?? "", /^remembered /);
   assert.match(results[1] ?? "", /^heard kitchen:/);
   assert.ok(results[2]?.startsWith(NOTICE) && results[2].includes("Tom takes his tea black."), results[2]);
+});
+
+test("the example of the page runs", { skip }, async () => {
+  const model = new MockLanguageModelV4({ doGenerate: answered("In Bergen.") });
+  assert.deepEqual(await runExample("AI SDK", model, citizen()), ["In Bergen."]);
 });

@@ -8,7 +8,7 @@ import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { Substrate } from "substrate-client";
 import { memoryProcessor, memoryTools } from "substrate-client/mastra";
 
-import { answered, citizen, NOTICE, skip, streamed, tell, turnsOf } from "./played.js";
+import { answered, citizen, NOTICE, runExample, skip, streamed, tell, turnsOf } from "./played.js";
 /** Mastra's types name a model's answer anew. @param {MockLanguageModelV4} model @returns {any} */
 const forMastra = (model) => model;
 
@@ -64,4 +64,9 @@ test("the tools remember, hear and recall", { skip }, async () => {
   assert.match(results[0] ?? "", /^remembered /);
   assert.match(results[1] ?? "", /^heard kitchen:/);
   assert.ok(results[2]?.startsWith(NOTICE) && results[2].includes("Tom takes his tea black."), results[2]);
+});
+
+test("the example of the page runs", { skip }, async () => {
+  const model = new MockLanguageModelV4({ doGenerate: answered("In Bergen.") });
+  assert.deepEqual(await runExample("Mastra", model, citizen()), ["In Bergen."]);
 });

@@ -1,5 +1,7 @@
 // What the tests of the adapters share.
 
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+
 export const skip = process.env.SUBSTRATE_BASE_URL ? false : "SUBSTRATE_BASE_URL names no service";
 export const NOTICE = "Recalled from long-term memory";
 /** A citizen whom nobody else has used. */
@@ -42,3 +44,20 @@ export async function turnsOf(memory, citizen_id, episode) {
  */
 export const tell = (memory, citizen_id, content) =>
   memory.hear({ path: { episode_id: "last-year" }, body: { citizen_id, messages: [{ role: "user", content }] } });
+
+/**
+ * Runs the example of a section of the page on frameworks with a model, for this citizen; what it printed.
+ * @param {string} section @param {object} model @param {string} citizen_id
+ */
+export async function runExample(section, model, citizen_id) {
+  const page = readFileSync(new URL("../../../../docs/frameworks.md", import.meta.url), "utf8");
+  const code = page.split(`\n## ${section}\n\n`)[1]?.match(/^\x60{3}ts\n(.*?)^\x60{3}$/ms)?.[1];
+  if (!code) throw new Error(`the page has no example of ${section}`);
+  const file = new URL(`.example-${process.pid}.mjs`, import.meta.url);
+  const lines = /** @type {unknown[]} */ ([]);
+  Object.assign(globalThis, { model, printed: lines });
+  const mine = code.replace('"ada"', JSON.stringify(citizen_id)).replace("console.log(", "printed.push(");
+  writeFileSync(file, mine);
+  await import(file.href).finally(() => rmSync(file));
+  return lines;
+}
