@@ -113,7 +113,7 @@ def test_an_adapter_of_the_client_needs_its_own_framework_alone() -> None:
     for extra in extras:
         name = extra.replace("-", "_")
         paths = [path for stem, path in adapters.items() if stem.startswith(name)]
-        assert foreign_to_client(paths) == own.get(extra, {name})
+        assert foreign_to_client(paths) - {"typing_extensions"} == own.get(extra, {name})
         for path in paths:
             adapters.pop(path.stem)
     assert foreign_to_client(list(adapters.values())) == set()
