@@ -39,14 +39,20 @@ NOTICE = (
 )
 WAKES, ASKS = ("SessionStart", "sessionStart"), ("UserPromptSubmit", "BeforeAgent")
 """The events at which something is recalled; at every other something is heard."""
-_FENCED = re.compile(rf"(?:{re.escape(NOTICE)}\s*)?<memories>.*?</memories>\s*", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(
+    rf"<hook_context>.*?</hook_context>\s*|(?:{re.escape(NOTICE)}\s*)?<memories>.*?</memories>\s*",
+    re.DOTALL | re.IGNORECASE,
+)
 """What was recalled, where somebody sends it back: it is neither asked nor heard."""
 _MARK = re.compile("[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\\s/\uff0f\u2044\u2215]*memories)", re.IGNORECASE)
 _ADDED = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
-_OWN_WORDS = re.compile(r"<(?:command-|local-command-|bash-|task-notification|environment_context|hook_)")
+_OWN_WORDS = re.compile(
+    r"<(?:command-|local-command-|bash-|task-notification|environment_context|user_instructions|turn_aborted|"
+    r"permissions|skill|INSTRUCTIONS)|# AGENTS\.md instructions|\[Request interrupted by user"
+)
+"""How messages begin that a host writes in the name of the user."""
 _PLAIN = re.compile(r"http://([A-Za-z0-9.-]+)(?::(\d+))?(/[^?#]*)?")
-_ROLES = {"user_message": "user", "agent_message": "assistant"}
-"""Who speaks in the lines of a rollout of Codex."""
+_TEXTS = ("text", "input_text", "output_text")
 
 
 def sender(url: str, key: str) -> Send:
@@ -304,9 +310,9 @@ def read_messages(lines: Sequence[bytes], session: str = "") -> Iterator[dict[st
     for line in lines:
         try:
             entry = json.loads(line)
-            if entry["type"] == "event_msg":
-                role, content = _ROLES.get(entry["payload"]["type"], ""), entry["payload"].get("message")
-                known = _id_of(session, role, content, entry.get("timestamp"))
+            if entry["type"] == "response_item":  # Codex
+                role, content = entry["payload"]["role"], entry["payload"]["content"]
+                known = entry["payload"].get("id") or _id_of(session, role, content, entry.get("timestamp"))
             else:
                 role, content, known = entry["type"], entry["message"]["content"], entry.get("uuid")
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -318,7 +324,7 @@ def read_messages(lines: Sequence[bytes], session: str = "") -> Iterator[dict[st
 def _message(role: str, content: Any, known: str, timestamp: Any) -> Iterator[dict[str, str]]:
     """The message as the service takes it, where somebody said something in it."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
-    told = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    told = [str(block.get("text", "")) for block in blocks if block.get("type") in _TEXTS]
     text = _FENCED.sub("", "\n".join(told)).strip()[:MESSAGE_CHARACTERS]
     if role in ("user", "assistant") and text and not (role == "user" and _OWN_WORDS.match(text)):
         message = {"id": known, "role": role, "content": text}
