@@ -76,21 +76,15 @@ class ConnectCommand(Command, name="connect"):
 
     def _plan(self, host: table.Host, file: Path, home: Path) -> list[FileChange]:
         """What becomes of each file of the host; nothing is written before all of it is known."""
-        url, words, entry = self._url(), None, None
-        if not self.remove:
-            if not self.citizen:
-                raise InvalidRequest("--citizen is missing", remedy="Say whose memory it is, as in `-c ada`.")
-            program = _program()
-            data = str(support.read_settings(self.ctx).store.data.expanduser().absolute())
-            entry = host.entry(_mcp(url or data, self.citizen))
-            words = [sys.executable, "-I", "-S", str(PROGRAMS / "hook.py"), url or data]
-            words += [",".join((self.citizen, *self.also)), str(_TOKENS), *([] if url else program)]
+        entry, words = (None, None) if self.remove else self._called(host)
         edits = {file: [partial(table.set_slots, slots=host.slots, removes=self.remove)] if host.slots else []}
         if host.hooks:
             command = None if words is None else shlex.join(words)
-            edit = partial(table.set_hooks, hooks=host.hooks, command=command)
-            edits.setdefault(home / host.hooks.file, []).append(edit)
-        changes = [plan_plugin(home / to, source, words) for to, source in host.plugin.items()]
+            setting = partial(table.set_hooks, hooks=host.hooks, command=command)
+            edits.setdefault(home / host.hooks.file, []).append(setting)
+        changes = []
+        for to, source in host.plugin.items():
+            changes.append(plan_plugin(home / to, source, words))
         if host.form == "json":
             edits[file].append(partial(table.set_entry, under=host.under, name=self.entry_name, entry=entry))
         else:
@@ -98,8 +92,20 @@ class ConnectCommand(Command, name="connect"):
         if host.form == "toml":
             changes.append(plan_toml(file, host.under, self.entry_name, entry))
         elif host.form == "yaml":
-            changes += [plan_yaml(file, slot, removes=self.remove) for slot in host.slots]
-        return changes + [plan_json(path, table.each(edit), removes=self.remove) for path, edit in edits.items()]
+            changes += map(partial(plan_yaml, file, removes=self.remove), host.slots)
+        for path, each in edits.items():
+            changes.append(plan_json(path, table.in_turn(each), removes=self.remove))
+        return changes
+
+    def _called(self, host: table.Host) -> tuple[table.Document, list[str]]:
+        """The entry of MCP, and the words that call the hook. Raises InvalidRequest without a citizen."""
+        if not self.citizen:
+            raise InvalidRequest("--citizen is missing", remedy="Say whose memory it is, as in `-c ada`.")
+        url = self._url()
+        where = url or str(support.read_settings(self.ctx).store.data.expanduser().absolute())
+        words = [sys.executable, "-I", "-S", str(PROGRAMS / "hook.py"), where]
+        words += [",".join((self.citizen, *self.also)), str(_TOKENS), *([] if url else _program())]
+        return host.entry(_mcp(where, self.citizen)), words
 
     def _url(self) -> str | None:
         if self.url is not None and not self.url.startswith(("http://", "https://")):
@@ -145,7 +151,9 @@ class _Check:
         page, hook = support.output(), self._hook()
         entry = table.at(self.document, f"{self.host.under}.{self.name}")
         if self.host.form == "yaml" and hook:  # it has no entry: what its hook asks is asked
-            entry = self.host.entry(_mcp(hook[4], hook[5].split(",")[0]))
+            key = support.read_group(ClientSettings).api_key
+            env = {} if key is None else {"env": {"SUBSTRATE_API_KEY": key.get_secret_value()}}
+            entry = self.host.entry(_mcp(hook[4], hook[5].split(",")[0])) | env
         if not (command := table.words_of(entry)):
             raise NotFound(
                 f"{self.file} has no entry {self.name}", remedy="Write it first: the same command without --check."
@@ -160,7 +168,10 @@ class _Check:
         except Exception as fault:
             raise Unavailable(f"the entry does not answer: {fault}", remedy=shlex.join(command)) from fault
         found = (answer.structured_content or {}).get("memories", [])
-        if answer.is_error or not found:
+        told = str((answer.structured_content or {}).get("detail", answer.content))
+        if answer.is_error and "nothing was remembered" not in told:
+            raise Conflict(f"the entry's recall is refused: {told}", remedy="Set SUBSTRATE_API_KEY in its `env`.")
+        if not found:
             page.fold(f"MCP: {len(tools)} tools; nothing is remembered yet, so nothing was recalled.")
             return
         page.say(f"MCP: {len(tools)} tools; recall gives {len(found)} memories, marked as data")

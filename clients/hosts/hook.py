@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Send: TypeAlias = Callable[[str, Mapping[str, Any], float], dict[str, Any]]
 
-MAX_TOKENS, LAST_TURNS, TAIL_BYTES = 800, 3, 4_000_000
+MAX_TOKENS, FENCE_TOKENS, LAST_TURNS, TAIL_BYTES = 800, 40, 3, 4_000_000
 LEDGER_BYTES = 400_000
 """Of the ids of the messages that were heard the newest are kept: each is heard once, also when it was erased."""
 LEAST_CONFIDENCE = 0.2
@@ -126,7 +126,6 @@ class Service:
     def file(self, kind: str, *of: str) -> str:
         """A file of ours about this service."""
         name = _digest("\n".join((self.where, *of)), 8)
-        os.makedirs(self.state, mode=0o700, exist_ok=True)
         return os.path.join(self.state, f"{kind}-{name}")
 
     def send(self, path: str, body: Mapping[str, Any], seconds: float) -> dict[str, Any]:
@@ -136,8 +135,16 @@ class Service:
         try:
             with open(self.file("service"), encoding="utf-8") as file:
                 told = json.load(file)
+            os.kill(told["pid"], 0)  # another program may have its port by now
             return sender(told["url"], told["key"])(path, body, seconds)
-        except (FileNotFoundError, ConnectionRefusedError, ValueError, KeyError):
+        except (
+            FileNotFoundError,
+            ConnectionRefusedError,
+            ProcessLookupError,
+            PermissionError,
+            ValueError,
+            KeyError,
+        ):
             self.start()
             raise ConnectionRefusedError from None
 
@@ -149,6 +156,7 @@ class Service:
         if not self.command:
             return
         guard, file = self.file("starting"), self.file("service")
+        os.makedirs(self.state, mode=0o700, exist_ok=True)
         try:
             if time() - os.stat(guard).st_mtime > START_S:
                 os.unlink(guard)
@@ -158,19 +166,23 @@ class Service:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         key = secrets.token_urlsafe(32)
-        with open(os.open(f"{guard}.new", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as written:
-            json.dump({"url": f"http://127.0.0.1:{port}", "key": key}, written)
-        os.replace(f"{guard}.new", file)
         with open(os.open(self.file("log"), os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as log:
-            subprocess.Popen(
+            begun = subprocess.Popen(
                 [*self.command, "--data", self.where, "serve", "--port", str(port)],
-                env={**self.surroundings, "SUBSTRATE_ADMIN_KEY": key},
+                env={"SUBSTRATE_LOG_LEVEL": "warning", **self.surroundings, "SUBSTRATE_ADMIN_KEY": key},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
                 cwd="/",
             )
+        try:
+            with open(os.open(f"{guard}.new", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as written:
+                json.dump({"url": f"http://127.0.0.1:{port}", "key": key, "pid": begun.pid}, written)
+            os.replace(f"{guard}.new", file)
+        except OSError:
+            begun.terminate()
+            raise
 
 
 def session_of(event: Mapping[str, Any]) -> str:
@@ -187,7 +199,8 @@ def tell(event: Mapping[str, Any], citizens: Sequence[str], tokens: int, send: S
     found = dict.fromkeys(citizens if path else (), "")
 
     def ask(citizen: str) -> None:
-        asked = {"citizen_id": citizen, "form": "compact", "max_tokens": tokens // len(citizens), **question}
+        share = max(tokens - FENCE_TOKENS, FENCE_TOKENS) // len(citizens)
+        asked = {"citizen_id": citizen, "form": "compact", "max_tokens": share, **question}
         if question and citizen == citizens[0]:
             asked["conversation"] = f"session-{session_of(event)}"
         try:
@@ -251,6 +264,7 @@ def hear(event: Mapping[str, Any], citizen: str, send: Send, heard: str) -> None
     messages = list(said_in(event))
     known, most = "", LAST_TURNS
     try:
+        os.makedirs(os.path.dirname(heard), mode=0o700, exist_ok=True)
         with open(heard, "a+", encoding="utf-8") as ledger:
             ledger.seek(0)
             known = ledger.read()

@@ -26,7 +26,7 @@ class Model:
 def events(path: str) -> list[tuple[str, dict[str, Any]]]:
     """The answer to a request to this path: the names of its events, and their data."""
     if path.startswith("/v1/messages"):
-        head = {
+        head: dict[str, Any] = {
             "id": "m1",
             "type": "message",
             "role": "assistant",
@@ -79,7 +79,13 @@ def whole(path: str) -> dict[str, Any]:
     if path.startswith("/v1/messages"):
         usage = {"input_tokens": 1, "output_tokens": 1}
         content = [{"type": "text", "text": ANSWER}]
-        head = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
+        head: dict[str, Any] = {
+            "id": "m1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "stop_reason": "end_turn",
+        }
         return {**head, "content": content, "usage": usage}
     if path.endswith("/responses"):
         response: dict[str, Any] = events(path)[-1][1]["response"]

@@ -227,7 +227,7 @@ def set_hooks(document: Document, hooks: Hooks, command: str | None) -> None:
         document.setdefault("version", hooks.version)
 
 
-def each(edits: Sequence[Callable[[Document], None]]) -> Callable[[Document], None]:
+def in_turn(edits: Sequence[Callable[[Document], None]]) -> Callable[[Document], None]:
     """One edit that makes all of them."""
 
     def edit(document: Document) -> None:
