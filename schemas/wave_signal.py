@@ -197,7 +197,7 @@ class Resonate(WaveSignal, Plural, Filtered, AsksGraphs):
     `rrf` by the ranks in each channel, `llm` by the language model, `custom` by the reranker of the service.
 
     `by: shape` sends no signal: it finds memories around which the same happened as around the memory `id`, in
-    other words (docs/shape.md).
+    other words (docs/rules.md).
     """
 
     model_config = ConfigDict(

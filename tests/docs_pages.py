@@ -11,10 +11,10 @@ RUN = (
     "quickstart.md",
     "concepts.md",
     "time.md",
-    "agent-loop.md",
+    "recipes.md",
     "files.md",
     "offers.md",
-    "contexts.md",
+    "situation.md",
     "imagination.md",
     "loops.md",
 )

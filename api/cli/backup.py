@@ -174,7 +174,7 @@ class KnownScope(Request):
 
 
 class ExportCommand(options.StoreCommand, name="export"):
-    """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
+    """Write whole memories as lines of JSON, with every record on both time axes (docs/backup.md)."""
 
     target: Path | None = argument("[FILE]", "Default: standard output.", None)
     citizen_id: str | None = options.ANY_CITIZEN

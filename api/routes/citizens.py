@@ -94,7 +94,7 @@ async def set_state(
 async def export_memory(
     citizen_id: CitizenId, query: ExportRequest, runtime: OpenRuntime, reserved: ReservedExport
 ) -> StreamingResponse:
-    """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`).
+    """The whole personal memory as lines of JSON, every record on both time axes (`docs/backup.md`).
 
     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
     `Substrate-Notes` lists what was assumed.
@@ -152,7 +152,7 @@ async def export_collective(
     runtime: OpenRuntime,
     reserved: ReservedExport,
 ) -> StreamingResponse:
-    """The whole collective as lines of JSON, every record on both time axes (`docs/export.md`).
+    """The whole collective as lines of JSON, every record on both time axes (`docs/backup.md`).
 
     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
     `Substrate-Notes` lists what was assumed.

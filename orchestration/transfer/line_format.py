@@ -1,4 +1,4 @@
-"""The lines of an export, as `docs/export.md` describes them: their form, their order, their times. Pure.
+"""The lines of an export, as `docs/backup.md` describes them: their form, their order, their times. Pure.
 
 With `known_at` they tell a graph as it was known at a moment: later records are missing, records closed later are
 still open. An identity carries its open record with the latest valid time; without an open record, the last of

@@ -11,7 +11,7 @@ from scripts.reference.markdown import Schema
 METHODS = ("get", "put", "post", "patch", "delete")
 ABOUT = """\
 Made from the OpenAPI document, which a service serves at `/openapi.json`; try it in a browser at `/docs`. Keys,
-scopes and limits: [security](../security.md). The form of an error: [errors](../errors.md)."""
+scopes and limits: [security](../security.md). The form of an error: [errors](../troubleshooting.md)."""
 
 
 def page() -> str:

@@ -1554,7 +1554,7 @@ export interface paths {
         };
         /**
          * Export a citizen's memory
-         * @description The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`).
+         * @description The whole personal memory as lines of JSON, every record on both time axes (`docs/backup.md`).
          *
          *     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
          *     `Substrate-Notes` lists what was assumed.
@@ -1619,7 +1619,7 @@ export interface paths {
         };
         /**
          * Export a collective
-         * @description The whole collective as lines of JSON, every record on both time axes (`docs/export.md`).
+         * @description The whole collective as lines of JSON, every record on both time axes (`docs/backup.md`).
          *
          *     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
          *     `Substrate-Notes` lists what was assumed.
@@ -7598,7 +7598,7 @@ export interface components {
          *     `rrf` by the ranks in each channel, `llm` by the language model, `custom` by the reranker of the service.
          *
          *     `by: shape` sends no signal: it finds memories around which the same happened as around the memory `id`, in
-         *     other words (docs/shape.md).
+         *     other words (docs/rules.md).
          * @example {
          *       "citizen_id": "kai",
          *       "emotion": "loneliness",

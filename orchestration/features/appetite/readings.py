@@ -1,7 +1,7 @@
 """What a citizen has to wake for, what comes due, and what it does about that: readings with reasons. Pure.
 
 003 names context hunger and unresolved tension and gives them thresholds, but no formulas; these are ours: each
-takes plain numbers and gives one in [0, 1], is monotone in what it reads, and `docs/appetite.md` states it.
+takes plain numbers and gives one in [0, 1], is monotone in what it reads, and `docs/loops.md` states it.
 """
 
 from __future__ import annotations

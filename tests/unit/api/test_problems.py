@@ -1,4 +1,4 @@
-"""Every problem type is known wherever problems are described: in docs/errors.md, in OpenAPI, for refusals."""
+"""Every problem type is known wherever problems are described: on the page of errors, in OpenAPI, for refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schemas.upkeep.findings import RepairOutcome
 from scripts.reference.document import openapi
 from tests.docs_pages import ROOT
 
-PAGE = ROOT / "docs" / "errors.md"
+PAGE = ROOT / "docs" / "troubleshooting.md"
 
 
 def test_every_type_of_problem_is_listed_with_its_status() -> None:
