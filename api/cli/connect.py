@@ -12,6 +12,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 from platformdirs import user_config_path
@@ -135,13 +136,19 @@ def _show(change: FileChange) -> None:
         support.output().say(line)
 
 
-class _Check:
+class _Check(NamedTuple):
     """Whether what is written in the files of a host reaches its model, by the contract of the host."""
 
-    def __init__(self, called: str, host: table.Host, home: Path, file: Path, name: str) -> None:
-        self.called, self.host, self.home, self.file, self.name = called, host, home, file, name
-        reads = {"json": read_json, "toml": read_toml, "yaml": read_yaml}
-        self.document = reads[host.form](file)
+    called: str
+    host: table.Host
+    home: Path
+    file: Path
+    name: str
+
+    @property
+    def document(self) -> table.Document:
+        """The settings of the host."""
+        return {"json": read_json, "toml": read_toml, "yaml": read_yaml}[self.host.form](self.file)
 
     async def run(self) -> None:
         """Call the entry of MCP, then the hook with what that recalled. Raises what is wrong."""
