@@ -8,6 +8,7 @@ serves a model without a table, because the cosines of each model have a scale o
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import AnswerKind, Question, gives_kind
+from orchestration.question.reading import INSIDE_NAME, AnswerKind, Question, gives_kind
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_each, count_held
@@ -202,7 +203,8 @@ def weigh_stems(
 class _Fit(NamedTuple):
     """How a hit fits: its likeness, at least 0, and the weighted share of the stems that its best clause holds.
 
-    `held`: the stems of the question that it holds. `best`: the place of its best clause in `read`.
+    `held`: the stems of the question that it holds. `best`: the place of its best clause in `read`. `named`: it is
+    the words of a speaker whom the question names; `theirs`: or speaks of one.
     """
 
     likeness: float
@@ -211,6 +213,7 @@ class _Fit(NamedTuple):
     read: ReadText
     best: int
     named: bool
+    theirs: bool
     in_time: bool
 
     @property
@@ -246,13 +249,15 @@ def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _
                     held[place] = {*held.get(place, ()), root}
     shares = {place: _share(held[place], weights, total) for place in sorted(held)}
     best = max(shares, key=shares.__getitem__, default=0)
+    named = hit.speaker in evidence.speakers
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
         clause=shares.get(best, 0.0),
         held=frozenset(chain.from_iterable(held.values())),
         read=read,
         best=best,
-        named=hit.speaker in evidence.speakers,
+        named=named,
+        theirs=named or any(f" {name} " in read.flat for name in evidence.speakers),
         in_time=_is_in_time(hit, evidence.question),
     )
 
@@ -272,19 +277,31 @@ def _unheard(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     return 1.0 - _share(held, weights, sum(weights.values())) if weights else 0.0
 
 
-def _kind(evidence: Evidence, fits: Sequence[_Fit]) -> float:
-    """The share of the hits that give a thing of the kind asked for where they speak of it; ½ where no kind is."""
+def _kind(evidence: Evidence, fit: _Fit) -> float:
+    """Whether a hit gives a thing of the kind asked for where it speaks of it; ½ where no kind is."""
     kind = evidence.question.answer_kind
     if kind is None or kind.kind not in TOLD_BY_FORM:
         return 0.5
-    asked = stems(evidence.question.text)
-    return fmean(gives_kind(kind, fit.around, asked) for fit in fits)
+    return gives_kind(kind, fit.around, stems(evidence.question.text))
 
 
-def _speaker(fits: Sequence[_Fit]) -> float:
-    """By how much the best hit of a speaker that the question names is better than the best of others."""
-    own = max((fit.total for fit in fits if fit.named), default=0.0)
-    return own - max((fit.total for fit in fits if not fit.named), default=0.0)
+def _subject(evidence: Evidence, fits: Sequence[_Fit]) -> float:
+    """The weighted share of the question's stems beside its names that a hit with all of these names holds.
+
+    "What is Teo's surname?" has a name that many memories hold, which says nothing of a surname.
+    """
+    text, weights = evidence.question.text[:MOST_READ], evidence.weights
+    named = stems(" ".join(re.findall(INSIDE_NAME, text)), word_language(text)) & weights.keys()
+    asked = {root: weight for root, weight in weights.items() if root not in named}
+    total = sum(asked.values())
+    shares = [_share(fit.held, asked, total) for fit in fits if named <= fit.held]
+    return max(shares, default=0.0) if asked else 0.5
+
+
+def _lead(fits: Sequence[_Fit], of: Callable[[_Fit], bool]) -> float:
+    """By how much the best of some hits is better than the best of the others."""
+    own = max((fit.total for fit in fits if of(fit)), default=0.0)
+    return own - max((fit.total for fit in fits if not of(fit)), default=0.0)
 
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
@@ -292,14 +309,15 @@ FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
     "likeness_of_three": lambda _, fits: fmean(sorted((fit.likeness for fit in fits), reverse=True)[:3]),
     "clause": lambda _, fits: fits[0].total,
     "unheard": _unheard,
-    "kind": lambda evidence, fits: _kind(evidence, fits[:1]),
-    "kind_of_three": lambda evidence, fits: _kind(evidence, fits[:3]),
+    "subject": _subject,
+    "kind": lambda evidence, fits: _kind(evidence, fits[0]),
+    "asks": lambda evidence, _: evidence.hits[0].text.rstrip().endswith(("?", "？")),
     "in_time": lambda _, fits: any(fit.in_time for fit in fits),
     "broad": lambda evidence, _: evidence.question.broad,
     "words": lambda evidence, _: min(12, len(evidence.weights)) / 12,
     "memories": lambda evidence, _: math.log1p(min(evidence.memories, MANY)) / 10,
-    "speaker": lambda _, fits: _speaker(fits),
+    "speaker": lambda _, fits: _lead(fits, lambda fit: fit.named),
+    "theirs": lambda _, fits: _lead(fits, lambda fit: fit.theirs),
     "speaker_first": lambda evidence, _: fmean(hit.speaker in evidence.speakers for hit in evidence.hits[:3]),
-    "speakers": lambda evidence, _: min(2, len(evidence.speakers)) / 2,
 }
 """What is read of a ranking, by name; the fits come best first."""
