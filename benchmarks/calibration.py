@@ -186,9 +186,9 @@ def written(tables: Mapping[str, Mapping[str, Table]], known: Mapping[str, Mappi
     """The file: the tables, and those known of other models."""
     lines = ["# The weights of `orchestration.ranking.confidence`, written by `make calibrate`.", "#"]
     lines += [
-        "# `terms`: mean and scale of each feature, and its weight in log-odds. Beside each table what it was"
+        "# `terms`: the weight of each feature, in log-odds. Beside each table what it was fitted on, and the"
     ]
-    lines += ["# fitted on, and the figures of the chats held out in turn."]
+    lines += ["# figures of the chats held out in turn."]
     for model, kinds in tables.items():
         for kind, table in kinds.items():
             lines += ["", *_record(table), *_table_lines(model, kind, table)]
@@ -208,11 +208,12 @@ def _record(table: Table) -> Iterator[str]:
 
 def _table_lines(model: str, kind: str, table: Table) -> Iterator[str]:
     yield f'[models."{model}".{kind}]'
-    yield f"intercept = {table.fitted.weights[0]:.4f}"
+    means, scales, weights = table.fitted
+    terms = weights[1:] / scales
+    yield f"intercept = {weights[0] - terms @ means:.4f}"
     yield f"threshold = {table.threshold:.2f}"
     yield f'[models."{model}".{kind}.terms]'
-    terms = zip(table.names, *table.fitted[:2], table.fitted.weights[1:], strict=True)
-    yield from (f"{name} = [{mean:.4f}, {scale:.4f}, {weight:.4f}]" for name, mean, scale, weight in terms)
+    yield from (f"{name} = {weight:.4f}" for name, weight in zip(table.names, terms, strict=True))
 
 
 def _known_lines(model: str, kind: str, table: Mapping[str, Any]) -> Iterator[str]:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
+from operator import attrgetter
 from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.question.lexicon import Lexicon
@@ -43,7 +44,7 @@ TOLD_BY_FORM: Final = frozenset((AnswerKind.NUMBER, AnswerKind.TIME, AnswerKind.
 """Kinds whose form shows in a text; a capital letter alone does not tell who is asked for."""
 MOST_READ: Final = 4000
 """Only this many characters of a text are read."""
-LIKE_A_WISH: Final = 0.25
+LIKE_A_WISH: Final = 0.3
 """Of a wish of which no word was said something is so near that it serves it; gibberish is nearer to nothing."""
 NOT_OF_THAT_TIME: Final = "nothing that was found is of the time that the question names"
 NAMED, PLAIN = "named", "plain"
@@ -80,33 +81,18 @@ class Evidence:
     of_that_time: bool = False
 
 
-class Term(NamedTuple):
-    """What a feature brings: `weight` × (value − `mean`) / `scale`."""
-
-    mean: float
-    scale: float
-    weight: float
-
-
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights for one kind of question. Below `threshold` nothing fits it, and its focus stays empty."""
+    """The weights for one kind of question: `terms` by the name of each feature, in log-odds. Below `threshold`
+    nothing fits the question, and its focus stays empty."""
 
-    terms: Mapping[str, Term]
+    terms: Mapping[str, float]
     intercept: float
     threshold: float
 
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Weights:
-        """The weights that a table holds."""
-        terms = {name: Term(*values) for name, values in table["terms"].items()}
-        return cls(terms, table["intercept"], table["threshold"])
-
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability, in [0, 1], that the memories with these features answer their question."""
-        log_odds = self.intercept + sum(
-            term.weight * (features[name] - term.mean) / term.scale for name, term in self.terms.items()
-        )
+        log_odds = self.intercept + math.sumprod(self.terms.values(), map(features.__getitem__, self.terms))
         return 1.0 / (1.0 + math.exp(-max(-700.0, log_odds)))
 
 
@@ -127,7 +113,7 @@ def read_tables() -> Mapping[tuple[str, str], Weights]:
     """The tables of `confidence.toml`, by the name of the embedding model and the kind of question."""
     text = resources.files(__package__).joinpath("confidence.toml").read_text(encoding="utf-8")
     models = tomllib.loads(text)["models"]
-    return {(model, kind): Weights.of(models[model][kind]) for model in models for kind in (PLAIN, NAMED)}
+    return {(model, kind): Weights(**models[model][kind]) for model in models for kind in (PLAIN, NAMED)}
 
 
 def rate_answer(evidence: Evidence, model: str) -> Answer:
@@ -229,14 +215,12 @@ class _Fit(NamedTuple):
 
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
-    language, total = word_language(evidence.question.text), sum(evidence.weights.values())
-    fits = [_fit(hit, evidence, language, total) for hit in evidence.hits]
-    fits.sort(key=lambda fit: -fit.total)
+    language = word_language(evidence.question.text)
+    fits = sorted([_fit(hit, evidence, language) for hit in evidence.hits], key=lambda fit: -fit.total)
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
-def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _Fit:
-    """`total`: the sum of the weights of the question's stems."""
+def _fit(hit: EvidenceHit, evidence: Evidence, language: str) -> _Fit:
     weights, read = evidence.weights, hit.read or ReadText(hit.text)
     held: dict[int, Collection[str]] = {}
     # What no part of a text holds no clause of it holds, unless a word is cut at its end.
@@ -247,7 +231,7 @@ def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _
             for place, clause in enumerate(read.clauses):
                 if not clause.stems(language).isdisjoint(alike):
                     held[place] = {*held.get(place, ()), root}
-    shares = {place: _share(held[place], weights, total) for place in sorted(held)}
+    shares = {place: _share(held[place], weights) for place in sorted(held)}
     best = max(shares, key=shares.__getitem__, default=0)
     named = hit.speaker in evidence.speakers
     return _Fit(
@@ -266,15 +250,14 @@ def _is_in_time(hit: EvidenceHit, question: Question) -> bool:
     return bool(question.periods) and any(each.period.contains(hit.began) for each in question.periods)
 
 
-def _share(held: Collection[str], weights: Mapping[str, float], total: float) -> float:
-    return sum([weight for root, weight in weights.items() if root in held]) / total if total else 0.0
+def _share(held: Collection[str], weights: Mapping[str, float]) -> float:
+    return sum([weight for root, weight in weights.items() if root in held]) / (sum(weights.values()) or 1.0)
 
 
 def _unheard(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     """The weighted share of the question's stems that none of the hits holds."""
     held = frozenset[str]().union(*(fit.held for fit in fits))
-    weights = evidence.weights
-    return 1.0 - _share(held, weights, sum(weights.values())) if weights else 0.0
+    return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
 
 
 def _kind(evidence: Evidence, fit: _Fit) -> float:
@@ -285,7 +268,7 @@ def _kind(evidence: Evidence, fit: _Fit) -> float:
     return gives_kind(kind, fit.around, stems(evidence.question.text))
 
 
-def _subject(evidence: Evidence, fits: Sequence[_Fit]) -> float:
+def share_beside_names(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     """The weighted share of the question's stems beside its names that a hit with all of these names holds.
 
     "What is Teo's surname?" has a name that many memories hold, which says nothing of a surname.
@@ -293,15 +276,13 @@ def _subject(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     text, weights = evidence.question.text[:MOST_READ], evidence.weights
     named = stems(" ".join(re.findall(INSIDE_NAME, text)), word_language(text)) & weights.keys()
     asked = {root: weight for root, weight in weights.items() if root not in named}
-    total = sum(asked.values())
-    shares = [_share(fit.held, asked, total) for fit in fits if named <= fit.held]
-    return max(shares, default=0.0) if asked else 0.5
+    return max((_share(fit.held, asked) for fit in fits if named <= fit.held), default=0.0) if asked else 0.5
 
 
 def _lead(fits: Sequence[_Fit], of: Callable[[_Fit], bool]) -> float:
     """By how much the best of some hits is better than the best of the others."""
-    own = max((fit.total for fit in fits if of(fit)), default=0.0)
-    return own - max((fit.total for fit in fits if not of(fit)), default=0.0)
+    own, others = (map(attrgetter("total"), chosen(of, fits)) for chosen in (filter, filterfalse))
+    return max(own, default=0.0) - max(others, default=0.0)
 
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
@@ -309,7 +290,7 @@ FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
     "likeness_of_three": lambda _, fits: fmean(sorted((fit.likeness for fit in fits), reverse=True)[:3]),
     "clause": lambda _, fits: fits[0].total,
     "unheard": _unheard,
-    "subject": _subject,
+    "subject": share_beside_names,
     "kind": lambda evidence, fits: _kind(evidence, fits[0]),
     "asks": lambda evidence, _: evidence.hits[0].text.rstrip().endswith(("?", "？")),
     "in_time": lambda _, fits: any(fit.in_time for fit in fits),
