@@ -100,12 +100,14 @@ class Answer(NamedTuple):
     """How well a question is answered: `confidence` in [0, 1]; `fits` is false where the focus stays empty.
 
     `wished`: it asks for no fact, and gets what there is. `notes`: that nothing is of the time it asks about.
+    `why`: what each feature brings, in log-odds.
     """
 
     confidence: float
     fits: bool
     wished: bool = False
     notes: tuple[str, ...] = ()
+    why: str = ""
 
 
 @cache
@@ -126,8 +128,7 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     if not evidence.hits or not words(evidence.question.text[:MOST_READ]):
         return Answer(0.0, fits=False)
     tables, kind = read_tables(), NAMED if evidence.speakers else PLAIN
-    embedded = any(hit.likeness is not None for hit in evidence.hits)
-    known = embedded and (model, kind) in tables
+    known = (model, kind) in tables and any(hit.likeness is not None for hit in evidence.hits)
     weights = tables[model if known else WORDS_ALONE, kind]
     features = read_features(evidence)
     probability = weights.probability(features)
@@ -140,7 +141,8 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     if question.general and within:
         probability = max(probability, weights.threshold)
     wished = question.wishes and (features["unheard"] < 1.0 or features["likeness"] >= LIKE_A_WISH)
-    return Answer(round(probability, 6), wished or probability >= weights.threshold, wished)
+    why = ", ".join([f"{name} {weight * features[name]:+.2f}" for name, weight in weights.terms.items()])
+    return Answer(round(probability, 6), wished or probability >= weights.threshold, wished, why=why)
 
 
 def gather_evidence(
@@ -269,10 +271,7 @@ def _kind(evidence: Evidence, fit: _Fit) -> float:
 
 
 def share_beside_names(evidence: Evidence, fits: Sequence[_Fit]) -> float:
-    """The weighted share of the question's stems beside its names that a hit with all of these names holds.
-
-    "What is Teo's surname?" has a name that many memories hold, which says nothing of a surname.
-    """
+    """The weighted share of the question's stems beside its names that a hit with all of these names holds."""
     text, weights = evidence.question.text[:MOST_READ], evidence.weights
     named = stems(" ".join(re.findall(INSIDE_NAME, text)), word_language(text)) & weights.keys()
     asked = {root: weight for root, weight in weights.items() if root not in named}
@@ -281,8 +280,8 @@ def share_beside_names(evidence: Evidence, fits: Sequence[_Fit]) -> float:
 
 def _lead(fits: Sequence[_Fit], of: Callable[[_Fit], bool]) -> float:
     """By how much the best of some hits is better than the best of the others."""
-    own, others = (map(attrgetter("total"), chosen(of, fits)) for chosen in (filter, filterfalse))
-    return max(own, default=0.0) - max(others, default=0.0)
+    own = max(map(attrgetter("total"), filter(of, fits)), default=0.0)
+    return own - max(map(attrgetter("total"), filterfalse(of, fits)), default=0.0)
 
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {

@@ -99,6 +99,15 @@ async def test_one_word_that_was_said_fits_and_words_of_no_language_do_not(deps:
     assert focus(await ask(deps, fresh_citizen, "flimbar quosti wenthal drup", now=LATER)) == []
 
 
+async def test_the_explanation_says_what_each_feature_brings(deps: Deps, fresh_citizen: str) -> None:
+    await live(deps, fresh_citizen)
+    explained = await ask(deps, fresh_citizen, "Who runs the greenhouse?", now=LATER, explain=True)
+    (why,) = [note for note in explained.notes if note.startswith("answer_confidence, in log-odds: likeness +")]
+    assert ", subject +" in why
+    plain = await ask(deps, fresh_citizen, "Who runs the greenhouse?", now=LATER)
+    assert why not in plain.notes
+
+
 async def test_a_citizen_who_never_wrote_is_told_that_nothing_fits(deps: Deps, fresh_citizen: str) -> None:
     stream = await ask(deps, fresh_citizen, "Who runs the greenhouse?", now=LATER)
     assert (stream.answer_confidence, stream.nothing_fits) == (0.0, True)
