@@ -41,7 +41,7 @@ What was never said in `chats` is asked in more words of the chat than what was 
 learn that words speak against an answer, which no other set bears out.
 """
 OTHERS_COUNT: Final = 1.5
-"""How much a question of another chat counts: with 1 the focus stays empty for fewer of them."""
+"""How much a question of another chat counts where it names no speaker: with 1 fewer of them find nothing."""
 ROUNDS: Final = 50
 YOUNG: Final = (1, 2, 4, 8, 16)
 """How many memories a young store has."""
@@ -125,7 +125,7 @@ def _counts(rated: Sequence[Rated]) -> Numbers:
     groups = [(each.group, each.is_answerable or each.kind, bool(each.memories)) for each in rated]
     sizes = Counter(groups)
     counts = [10 * (YOUNG_SHARE if group[2] else 1.0) / sizes[group] ** 0.5 for group in groups]
-    others = [OTHERS_COUNT if each.kind == OTHER_CHAT else 1.0 for each in rated]
+    others = [OTHERS_COUNT if each.kind == OTHER_CHAT and not each.evidence.speakers else 1.0 for each in rated]
     return np.array(counts) * others * [COUNTS.get((each.group, each.kind), 1.0) for each in rated]
 
 
