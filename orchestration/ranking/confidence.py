@@ -262,12 +262,12 @@ def _unheard(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
 
 
-def _kind(evidence: Evidence, fit: _Fit) -> float:
+def _kind(evidence: Evidence, best: _Fit) -> float:
     """Whether a hit gives a thing of the kind asked for where it speaks of it; ½ where no kind is."""
     kind = evidence.question.answer_kind
     if kind is None or kind.kind not in TOLD_BY_FORM:
         return 0.5
-    return gives_kind(kind, fit.around, stems(evidence.question.text))
+    return gives_kind(kind, best.around, stems(evidence.question.text))
 
 
 def share_beside_names(evidence: Evidence, fits: Sequence[_Fit]) -> float:
@@ -278,10 +278,10 @@ def share_beside_names(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     return max((_share(fit.held, asked) for fit in fits if named <= fit.held), default=0.0) if asked else 0.5
 
 
-def _lead(fits: Sequence[_Fit], of: Callable[[_Fit], bool]) -> float:
+def _lead(fits: Sequence[_Fit], choose: Callable[[_Fit], bool]) -> float:
     """By how much the best of some hits is better than the best of the others."""
-    own = max(map(attrgetter("total"), filter(of, fits)), default=0.0)
-    return own - max(map(attrgetter("total"), filterfalse(of, fits)), default=0.0)
+    own = max(map(attrgetter("total"), filter(choose, fits)), default=0.0)
+    return own - max(map(attrgetter("total"), filterfalse(choose, fits)), default=0.0)
 
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
