@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
+from schemas.upkeep.applied_changes import EVENTS
 from schemas.upkeep.runs import JobName
 
 if TYPE_CHECKING:
@@ -69,14 +70,16 @@ class Keeper(Protocol):
 class Feature(NamedTuple):
     """`operations`: what is asked of it. `kept`: what it stores beside records. `jobs`: what upkeep may do.
 
-    `sections`: see `SectionName`. `needs`: features without which it cannot be. `keeper` makes what keeps files in
-    a directory in step with the store.
+    `tells`: what it adds to the feed that is no command, each kind with what it says; the statement that does it
+    tells it (`fragments.TELL_FEED`). `sections`: see `SectionName`. `needs`: features without which it cannot be.
+    `keeper` makes what keeps files in a directory in step with the store.
     """
 
     name: str
     operations: Sequence[Operation] = ()
     kept: Sequence[Kept] = ()
     jobs: Sequence[Job] = ()
+    tells: Mapping[str, str] = {}
     sections: Mapping[SectionName, Section] = {}
     keeper: Callable[[Path], Keeper] | None = None
     needs: Sequence[str] = ()
@@ -85,7 +88,7 @@ class Feature(NamedTuple):
 class Features:
     """All features of a service: what each adds, by their names. One is loaded when something of it is needed.
 
-    `adds`: the names of its jobs and sections, and `kept` and `keeper` where it has these.
+    `adds`: the names of its jobs and sections, and `kept`, `tells` and `keeper` where it has these.
     """
 
     def __init__(self, adds: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -105,6 +108,11 @@ class Features:
         from substrate.store.kept import CORE  # noqa: PLC0415  (a question keeps nothing)
 
         return (*CORE, *(kept for feature in self._adding("kept") for kept in feature.kept))
+
+    @cached_property
+    def tells(self) -> Mapping[str, str]:
+        """Every kind of event of the feed with what it says: those of the core first."""
+        return dict(chain(EVENTS.items(), *(feature.tells.items() for feature in self._adding("tells"))))
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:

@@ -549,10 +549,11 @@ class Calibration(CalibrationScore):
 
 
 class AppliedChange(InGraph, AnswerPart):
-    """A command that was applied: which memory or link it changed, from when on that is known, and by whose word.
+    """A command that was applied, or an event: which memory or link it changed, since when that is known, by whom.
 
     `version` is the record that it wrote or closed, `type` that of the memory or link. All are null for a
     conversation, whose `command` is `ingest`; it comes again when more of it is stored, and `part` counts that.
+    Events have the commands `state`, `learn`, `run`, `quarantine` and ids that begin with `event-`.
     """
 
     cursor: str
@@ -566,6 +567,7 @@ class AppliedChange(InGraph, AnswerPart):
     id: str | None = None
     version: int | None = None
     type: str | None = None
+    of: str | None = None
     name: str | None = None
     source: Source | None = None
     author: str | None = None
