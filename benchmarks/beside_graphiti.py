@@ -2,10 +2,10 @@
 
     python -m benchmarks.beside_graphiti --locomo FILE --python /elsewhere/venv/bin/python
 
-The other interpreter has `graphiti-core[falkordb]`, `hiredis`, `uvloop`, `uvicorn`, `starlette`, `onnxruntime` and
-`tokenizers`; it runs `benchmarks/sides/graphiti_side.py` on an engine of its own, the same program as ours. The
-questions of LoCoMo's longest conversation go to this checkout, to Graphiti's plain hybrid search and to its
-combined one in turns: `new` one by one, `load` by 16 clients at once. `--stores DIR` keeps the filled stores.
+The other interpreter has `graphiti-core[falkordb]`, `hiredis`, `uvloop`, `uvicorn`, `starlette`, `onnxruntime`,
+`orjson` and `tokenizers`; it runs `benchmarks/sides/graphiti_side.py` on an engine of its own, the same program as
+ours. The questions of LoCoMo's longest conversation go to this checkout, to Graphiti's plain hybrid search and to
+its combined one in turns: `new` one by one, `load` by 16 clients at once. `--stores DIR` keeps the filled stores.
 """
 
 from __future__ import annotations

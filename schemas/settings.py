@@ -268,7 +268,7 @@ class ServerSettings(_Group):
     )
     mcp_tools: str = Field(
         default="",
-        description="Tools that `/mcp` offers beside the usual six, with commas; `all`: every one.",
+        description="Tools that `/mcp` offers beside the usual eight, with commas; `all`: every one.",
     )
     otlp_endpoint: _WebAddress | None = Field(
         default=None,

@@ -30,7 +30,7 @@ from substrate.inference import tokens
 from substrate.language.text import name_key, stem, stems
 from tests.docs_pages import ROOT
 
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 MB = 1 << 20
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
 FILLED: Mapping[str, Callable[[str], object]] = {
