@@ -15,6 +15,7 @@ from api.pages import EXPLORER
 from api.request_parsing.bodies import BodyLimit
 from api.runtime.idle_upkeep import keep_up
 from api.runtime.opening import OnFailure
+from api.runtime.webhooks import keep_delivering
 from api.security.authentication import ShowKey
 from api.telemetry.metrics import record_run
 from schemas.settings import Settings
@@ -37,6 +38,8 @@ def create_service(
                 if settings.upkeep.upkeep == "idle":
                     work = keep_up(app.state.traffic, app.state.store, record_run)
                     await background.enter_async_context(beside(work))
+                private = settings.server.webhooks_private
+                await background.enter_async_context(beside(keep_delivering(app.state.store, private=private)))
                 yield
             await mcp.close()
 

@@ -27,6 +27,7 @@ FEATURES: Final = Features(
         "association": [],
         "identity": ["learning"],
         "life": [],
+        "webhooks": ["kept"],
         "memory_tool": [],
     }
 )

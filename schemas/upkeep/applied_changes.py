@@ -29,16 +29,13 @@ After = Annotated[
 ]
 
 
-class ChangesRequest(GraphRequest):
-    """What changed in a graph after a cursor; optionally only some commands, types, sources, or one author.
+class ChangeFilter(GraphRequest):
+    """A graph; optionally only some commands, types, sources, or one author.
 
     `commands` are kinds of change, such as `remember`, `correct` and `ingest`; `types` are those of memories and
-    of links. With `wait` an answer with nothing new waits so many seconds for something.
+    of links.
     """
 
-    after: After = None
-    limit: Annotated[int, Field(ge=1, le=MOST)] = 100
-    wait: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, allow_inf_nan=False)] = 0.0
     commands: Annotated[tuple[ShortText, ...], AtMost(16)] = ()
     types: Annotated[tuple[Name, ...], AtMost(16)] = ()
     sources: Annotated[tuple[Source, ...], AtMost(16)] = ()
@@ -52,6 +49,18 @@ class ChangesRequest(GraphRequest):
             and (not self.sources or change.source in self.sources)
             and (self.author is None or change.author == self.author)
         )
+
+
+class ChangesRequest(ChangeFilter):
+    """What changed in a graph after a cursor; optionally only some commands, types, sources, or one author.
+
+    `commands` are kinds of change, such as `remember`, `correct` and `ingest`; `types` are those of memories and
+    of links. With `wait` an answer with nothing new waits so many seconds for something.
+    """
+
+    after: After = None
+    limit: Annotated[int, Field(ge=1, le=MOST)] = 100
+    wait: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, allow_inf_nan=False)] = 0.0
 
 
 class AppliedChange(InGraph, Frozen):

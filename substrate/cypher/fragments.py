@@ -97,7 +97,7 @@ TELL_FEED: Final = (
     "SET m.events = coalesce(m.events, 0) + size($told) FOREACH (x IN $told | CREATE (e:Event) SET e = x, "
     "e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left) "
 )
-"""Tells the feed of what is no command, within the statement that does it; `$told` is made by `applied.told`. The
+"""Tells the feed of what is no command, within the statement that does it (`$told`: see `applied.event_of`). The
 events of a graph have numbers and stand behind its last command: they move no clock, and end no kept answer."""
 
 

@@ -125,7 +125,7 @@ def _applied(row: Any) -> Applied:
     return Applied(Place(int(at), int(nth), command_id or f"event-{int(nth) - EVENTS}"), *rest)
 
 
-def told(command: str, at: Instant, **values: Any) -> list[dict[str, Any]]:
+def event_of(command: str, at: Instant, **values: Any) -> list[dict[str, Any]]:
     """The value of `$told` in a statement that tells of one event: what it is, when, and what it names.
 
     `id`, `version` and `of` may name memories, which an erasure takes out; texts have no place in it.

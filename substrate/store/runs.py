@@ -22,7 +22,7 @@ from substrate.connection.pool import Row
 from substrate.cypher.fragments import TELL_FEED, columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.applied import told
+from substrate.store.applied import event_of
 
 RUNS_AT_MOST: Final = 1000
 KEPT_WITHOUT_CHANGES: Final = 20
@@ -169,7 +169,7 @@ async def _fenced(graph: Graph, query: Query, record: RunRecord, **values: Any) 
     ended = record.status in ("failed", "undone") or (query is SETTLE and record.status == "done")
     event = {"id": record.id, "type": record.job, "of": record.status}
     news = (
-        told("run", record.ended_at or 0, **event)
+        event_of("run", record.ended_at or 0, **event)
         if ended and (record.changed + record.kept or record.errors)
         else []
     )

@@ -25,7 +25,7 @@ from substrate.cypher.fragments import CLOCK, TELL_FEED, note_lately
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import rows
-from substrate.store.applied import told
+from substrate.store.applied import event_of
 from substrate.store.writer import note_of
 
 type Content = Mapping[str, Any]
@@ -236,7 +236,7 @@ async def replace_records(
         latest=[changes[-1]["change"]],
         widths=_WIDTHS,
         lately=note_of({ALL_READS}),
-        told=told("state", now, version=seen + len(opened), type=kind),
+        told=event_of("state", now, version=seen + len(opened), type=kind),
     )
     return int(reply[0][0]) if reply else None
 

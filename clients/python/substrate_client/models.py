@@ -1354,6 +1354,32 @@ class CorrectLink(Correcting, LinkRevision):
     id: str
 
 
+class Delivery(AnswerPart):
+    """A message of a webhook: what became of it, and `answer`, the last status or why there was none.
+
+    `id` is the header `webhook-id`, the same each time that it is sent. `waiting`: it is sent again at `next_at`;
+    `dead`: not any more, unless you ask for it; `gone`: what it told of was erased or came again later.
+    """
+
+    id: str
+    webhook_id: str
+    kind: Literal["change", "erased", "restored"]
+    command_id: str | None = None
+    command: str | None = None
+    cursor: str
+    status: Literal["delivered", "waiting", "dead", "gone"]
+    attempts: int = 0
+    at: datetime
+    next_at: datetime | None = None
+    answer: str = ""
+
+
+class DeliveriesAnswer(AnswerPart):
+    """All messages that wait or are dead, and the last hundred others."""
+
+    deliveries: tuple[Delivery, ...] = ()
+
+
 class DrawnMemory(AnswerPart):
     """A memory to judge. A long `description` is cut to 2,000 characters.
 
@@ -2456,6 +2482,30 @@ class NewKey(KeyInfo):
     key: str
 
 
+class Webhook(InGraph, AnswerPart):
+    """A webhook. `next`: its place in the feed. `ended`: nothing is sent any more; `why` says why."""
+
+    id: str
+    url: str
+    level: Level
+    collective: str | None | None = None
+    citizen_id: str | None = None
+    commands: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    author: str | None = None
+    created_at: datetime
+    status: Literal["on", "ended"] = "on"
+    why: str | None = None
+    next: str
+
+
+class NewWebhook(Webhook):
+    """A new webhook with its `secret`, which is shown only once: with it a receiver checks the signatures."""
+
+    secret: str
+
+
 class OfferOutcome(AnswerPart):
     """What became of an offer; `receipt` or `erased` is that of its command, if it was taken up."""
 
@@ -3327,6 +3377,12 @@ class RunsAnswer(AnswerPart):
     jobs: tuple[JobInfo, ...] = ()
 
 
+class SendAgain(GraphRequest):
+    """Send dead messages again, with five more tries: one, or all. A webhook that ended goes on."""
+
+    delivery_id: str | None = None
+
+
 class LevelReferences(AnswerPart):
     """What was found on one level, by reference; in the order of `ConsciousnessLevelResults`."""
 
@@ -3955,6 +4011,31 @@ class ValidationResult(AnswerPart):
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     metadata_completeness: float
+
+
+class ChangeFilter(GraphRequest):
+    """A graph; optionally only some commands, types, sources, or one author.
+
+    `commands` are kinds of change, such as `remember`, `correct` and `ingest`; `types` are those of memories and
+    of links.
+    """
+
+    commands: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    author: str | None = None
+
+
+class WebhookRequest(ChangeFilter):
+    """Send each change of a graph to `url` from now on; optionally only some, as in the feed."""
+
+    url: str
+
+
+class WebhooksAnswer(AnswerPart):
+    """The webhooks of a graph, the oldest first."""
+
+    webhooks: tuple[Webhook, ...] = ()
 
 
 class AsOf(RequestPart):

@@ -19,7 +19,7 @@ from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.cypher.fragments import CLOCK, TELL_FEED, tells
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.applied import told
+from substrate.store.applied import event_of
 from substrate.store.derived import change_count
 
 LABEL: Final = "Quarantine"
@@ -186,7 +186,7 @@ async def write_quarantine(graph: Graph, kept: StoredQuarantine) -> None:
     data = orjson.dumps(kept.data).decode()
     status, ended_at = kept.data.get("status"), kept.data.get("ended_at")
     at = kept.created_at if ended_at is None else to_instant(datetime.fromisoformat(ended_at))
-    news = told("quarantine", at, id=kept.id, type=status) if status in ENDED else []
+    news = event_of("quarantine", at, id=kept.id, type=status) if status in ENDED else []
     await graph.write(WRITE, id=kept.id, at=kept.created_at, used=kept.used, data=data, told=news)
 
 
