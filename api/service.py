@@ -13,9 +13,8 @@ from api.app import beside, create_app
 from api.mcp.http_endpoint import McpEndpoint
 from api.pages import EXPLORER
 from api.request_parsing.bodies import BodyLimit
-from api.runtime.idle_upkeep import keep_up
+from api.runtime.idle_upkeep import keep_up, work_each_second
 from api.runtime.opening import OnFailure
-from api.runtime.webhooks import keep_delivering
 from api.security.authentication import ShowKey
 from api.telemetry.metrics import record_run
 from schemas.settings import Settings
@@ -38,8 +37,7 @@ def create_service(
                 if settings.upkeep.upkeep == "idle":
                     work = keep_up(app.state.traffic, app.state.store, record_run)
                     await background.enter_async_context(beside(work))
-                private = settings.server.webhooks_private
-                await background.enter_async_context(beside(keep_delivering(app.state.store, private=private)))
+                await background.enter_async_context(beside(work_each_second(app.state.store)))
                 yield
             await mcp.close()
 

@@ -1,10 +1,10 @@
 """Checks that nobody who follows the feed misses a change while service and engine are killed in turn.
 
-    python -m benchmarks.feed [--changes 10000]
+    python -m benchmarks.feed [--changes 10000] [--every 1]
 
 Eight writers send single commands, lists, atomic batches, supersedes and links over REST, until so many commands
 are acknowledged. Three consumers follow the graph: by pages, by pages that wait, and by server-sent events; each
-goes on after a break with the cursor before its last, as one that died. Every second `kill -9` takes service or
+goes on after a break with the cursor before its last, as one that died. After each second `kill -9` takes service or
 the engine. Halfway a backup is made, more is written, and the backup is restored: a consumer is told and begins
 anew. Each request without an answer is cleared up, and each consumer reads on to the end, before the restore and
 after it.
@@ -41,7 +41,6 @@ CITIZEN: Final = "followed"
 WRITERS: Final = 8
 LOST: Final = 200
 """So many commands are written between the backup and the restore, which takes them back."""
-KILLED_EVERY_S: Final = 1.0
 PAUSE_S: Final = 0.1
 WAIT_S: Final = 5.0
 
@@ -145,12 +144,12 @@ async def follow(reading: Reading, served: Served, seen: Seen) -> None:
         await asyncio.sleep(PAUSE_S)
 
 
-async def kill_in_turn(served: Served, ended: asyncio.Event) -> int:
-    """Kill service and engine in turn until told to end; how many times."""
+async def kill_in_turn(served: Served, ended: asyncio.Event, every: float) -> int:
+    """Kill service and engine in turn, so many seconds after each start, until told to end; how many times."""
     kills = 0
     while not ended.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), KILLED_EVERY_S)
+            await asyncio.wait_for(ended.wait(), every)
             break
         if kills % 2:
             await kill_engine(served.data)
@@ -169,8 +168,10 @@ async def until(condition: Callable[[], bool], seconds: float) -> None:
         await asyncio.sleep(PAUSE_S)
 
 
-async def write_until(served: Served, changes: int, first: int, *, killed: bool) -> tuple[Account, int]:
-    """Eight new writers, numbered from `first`, until so many commands are acknowledged, with kills or without.
+async def write_until(served: Served, changes: int, first: int, every: float | None) -> tuple[Account, int]:
+    """Eight new writers, numbered from `first`, until so many commands are acknowledged.
+
+    `every`: seconds between two kills; None: nothing is killed.
 
     Gives what became of all commands, and how often something was killed.
     """
@@ -178,7 +179,7 @@ async def write_until(served: Served, changes: int, first: int, *, killed: bool)
     async with served.client() as http:
         writers = [Writer(CITIZEN, first + place, account) for place in range(WRITERS)]
         writing = [asyncio.create_task(writer.write(http, ended)) for writer in writers]
-        killing = asyncio.create_task(kill_in_turn(served, calm)) if killed else None
+        killing = asyncio.create_task(kill_in_turn(served, calm, every)) if every else None
         await until(lambda: len(account.acknowledged) >= changes, 3600.0)
         calm.set()
         kills = 0 if killing is None else await killing
@@ -198,7 +199,7 @@ async def run_command(served: Served, *words: str) -> None:
         raise RuntimeError(f"{words}: {said.decode()}")
 
 
-async def measure(changes: int) -> dict[str, Any]:
+async def measure(changes: int, every: float) -> dict[str, Any]:
     """One life of writers, kills, consumers and a restore: the figures before and after the restore."""
     seen = {name: Seen() for name in CONSUMERS}
 
@@ -214,15 +215,15 @@ async def measure(changes: int) -> dict[str, Any]:
         await served.start()
         consumers = [asyncio.create_task(follow(CONSUMERS[name], served, seen[name])) for name in CONSUMERS]
         try:
-            former, kills = await write_until(served, changes // 2, 0, killed=True)
+            former, kills = await write_until(served, changes // 2, 0, every)
             await run_command(served, "backup", f"{folder}/backup")
-            lost, _ = await write_until(served, LOST, WRITERS, killed=False)
+            lost, _ = await write_until(served, LOST, WRITERS, None)
             before = await judge("before the restore", [former, lost])
             served.kill()  # it would wait for the streams to end
             await kill_engine(served.data)
             await run_command(served, "recover", "--from", f"{folder}/backup")
             await served.start()
-            later, more_kills = await write_until(served, changes - changes // 2, 2 * WRITERS, killed=True)
+            later, more_kills = await write_until(served, changes - changes // 2, 2 * WRITERS, every)
             after = await judge("after it", [former, later])
         finally:
             for task in consumers:
@@ -251,7 +252,9 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=10_000)
-    figures = asyncio.run(measure(parser.parse_args().changes))
+    parser.add_argument("--every", type=float, default=1.0, help="seconds between two kills")
+    asked = parser.parse_args()
+    figures = asyncio.run(measure(asked.changes, asked.every))
     for name, value in figures.items():
         sys.stdout.write(f"{name}: {value}\n")
     raise SystemExit(int(is_wrong(figures)))

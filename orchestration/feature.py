@@ -72,7 +72,7 @@ class Feature(NamedTuple):
 
     `tells`: what it adds to the feed that is no command, each kind with what it says; the statement that does it
     tells it (`fragments.TELL_FEED`). `sections`: see `SectionName`. `needs`: features without which it cannot be.
-    `keeper` makes what keeps files in a directory in step with the store.
+    `work` is done beside requests, each second. `keeper` makes what keeps files in step with the store.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Feature(NamedTuple):
     jobs: Sequence[Job] = ()
     tells: Mapping[str, str] = {}
     sections: Mapping[SectionName, Section] = {}
+    work: Callable[[Deps], Awaitable[None]] | None = None
     keeper: Callable[[Path], Keeper] | None = None
     needs: Sequence[str] = ()
 
@@ -88,7 +89,7 @@ class Feature(NamedTuple):
 class Features:
     """All features of a service: what each adds, by their names. One is loaded when something of it is needed.
 
-    `adds`: the names of its jobs and sections, and `kept`, `tells` and `keeper` where it has these.
+    `adds`: the names of its jobs and sections, and `kept`, `tells`, `work` and `keeper` where it has these.
     """
 
     def __init__(self, adds: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -123,6 +124,12 @@ class Features:
     def job_names(self) -> tuple[str, ...]:
         """The names of the jobs, in their order."""
         return tuple(filter(get_args(JobName).__contains__, chain(*self.adds.values())))
+
+    async def work(self, deps: Deps) -> None:
+        """Do once what is done each second. Raises as reads and writes do."""
+        for feature in self._adding("work"):
+            if feature.work is not None:
+                await feature.work(deps)
 
     def make_keeper(self, directory: Path) -> Keeper | None:
         """What keeps files in the directory in step; None where no feature does."""

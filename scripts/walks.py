@@ -3,7 +3,7 @@
 `python -m scripts.walks` counts the three walks; `python -m scripts.walks question` prints one of them.
 
 How a walk is counted. A service with a small life of its own, whose graphs it holds in columns, answers the same
-request seven times; the last five answers are traced, from their route on. A step counts when each of the five
+request 17 times; the last 15 answers are traced, from their route on. A step counts when each of the 15
 takes it. What the service does in the background does not count, and its clock stands still, so that nothing
 that it keeps for some seconds ends: a slow machine counts the same as a fast one. Of each function of the
 packages the first call counts (no lambda, no generator expression). `files` are the files entered. `returns`:
@@ -38,7 +38,7 @@ ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = ("schemas", "substrate", "orchestration", "api")
 CITIZEN, ALONE = "walker", "alone"
 """Whose life has links between all that it tells, and whose has none: its waking has no path of thought."""
-WARM, TRACED = 2, 5
+WARM, TRACED = 2, 15
 """Answers before a walk is traced, and those that are traced."""
 _IN_BACKGROUND: Final[ContextVar[bool]] = ContextVar("in_background", default=False)
 """Whether this task is one of those that the service starts when it opens."""
@@ -212,7 +212,7 @@ def _filled(value: Any, n: int) -> Any:
     if isinstance(value, (list, tuple)):
         return [fill(part) for part in value]
     if value == "{energy}":
-        return 0.5 + n / 20
+        return 0.5 + n / 50
     return value.replace("{n}", str(n)) if isinstance(value, str) else value
 
 

@@ -14,7 +14,6 @@ from orchestration.features.rules.values import RulesAnswer as RulesAnswer, Rule
 from orchestration.features.shape.values import Look as Look, Perspectives as Perspectives
 from orchestration.features.sharing.values import Agreement as Agreement, ContestRequest as ContestRequest, ContestedPage as ContestedPage, Share as Share, Shared as Shared, Withdraw as Withdraw
 from orchestration.features.situation.values import GivenStimulus as GivenStimulus, Situation as Situation, SituationRequest as SituationRequest
-from orchestration.features.webhooks.values import DeliveriesAnswer as DeliveriesAnswer, NewWebhook as NewWebhook, SendAgain as SendAgain, Webhook as Webhook, WebhookRequest as WebhookRequest, WebhooksAnswer as WebhooksAnswer
 from orchestration.features.withholding.values import PoliciesAnswer as PoliciesAnswer, Policy as Policy, PolicyReach as PolicyReach, Quarantine as Quarantine, QuarantineChange as QuarantineChange, QuarantineRequest as QuarantineRequest, QuarantinesAnswer as QuarantinesAnswer, SetPolicy as SetPolicy
 from schemas.collectives import CollectivePage as CollectivePage
 from schemas.commands import Correct as Correct, CorrectLink as CorrectLink, EraseCitizen as EraseCitizen, EraseEpisode as EraseEpisode, EraseMemory as EraseMemory, ErasureReport as ErasureReport, Relate as Relate, Remember as Remember, Resolve as Resolve, ResolveLink as ResolveLink, Retract as Retract, Supersede as Supersede, SupersedeLink as SupersedeLink, Undo as Undo, UndoLink as UndoLink, Unrelate as Unrelate, WriteReceipt as WriteReceipt
@@ -32,4 +31,5 @@ from schemas.upkeep.applied_changes import ChangePage as ChangePage
 from schemas.upkeep.findings import ApplyCommand as ApplyCommand, CloseRecord as CloseRecord, QualityAnswer as QualityAnswer, ReEmbed as ReEmbed, RepairOutcome as RepairOutcome, RepairRequest as RepairRequest, RetractLink as RetractLink, ReviseLink as ReviseLink, SweepAnswer as SweepAnswer, SweepRequest as SweepRequest
 from schemas.upkeep.offers import OfferOutcome as OfferOutcome, OfferReply as OfferReply, OffersAnswer as OffersAnswer, OffersRequest as OffersRequest
 from schemas.upkeep.runs import OwnUpkeep as OwnUpkeep, Run as Run, RunRequest as RunRequest, RunsAnswer as RunsAnswer
+from schemas.upkeep.webhooks import DeliveriesAnswer as DeliveriesAnswer, NewWebhook as NewWebhook, SendAgain as SendAgain, Webhook as Webhook, WebhookRequest as WebhookRequest, WebhooksAnswer as WebhooksAnswer
 from schemas.wave_signal import Relation as Relation, Resonances as Resonances, Resonate as Resonate, Weights as Weights, WindowItem as WindowItem

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from api.cli import formatting, options, support
 from api.cli.program import argument, option
-from api.runtime.webhooks import check_address
-from orchestration.dependencies import Deps
 from orchestration.features.webhooks import feature as flow
-from orchestration.features.webhooks.values import (
-    DeliveriesAnswer,
-    DeliveriesRequest,
-    NewWebhook,
-    SendAgain,
-    Webhook,
-    WebhookRequest,
-)
 from schemas.collectives import GraphRequest
-from schemas.temporal import Instant
+from schemas.upkeep import webhooks as values
 
 
 class WebhooksCommand(options.OfGraph, name="webhooks"):
@@ -36,32 +26,28 @@ class WebhooksCommand(options.OfGraph, name="webhooks"):
     def run(self) -> None:
         choice = self.request(GraphRequest)
         if self.url is not None:
-            request = self.request(WebhookRequest)
-            self.show(self.answer(self._create, request, of=request), _show)
+            request = self.request(values.WebhookRequest)
+            self.show(self.answer(flow.create_webhook, request, of=request), self._one)
         elif self.log is not None:
-            asked = self.request(DeliveriesRequest)
-            self.show(self.answer(flow.list_deliveries, self.log, asked, of=asked), _show_log)
+            asked = self.request(values.DeliveriesRequest)
+            self.show(self.answer(flow.list_deliveries, self.log, asked, of=asked), self._log)
         elif self.again is not None:
-            chosen = self.request(SendAgain)
-            self.show(self.answer(flow.send_again, self.again, chosen, of=chosen), _show_log)
+            chosen = self.request(values.SendAgain)
+            self.show(self.answer(flow.send_again, self.again, chosen, of=chosen), self._log)
         elif self.remove is not None:
-            self.show(self.answer(flow.remove_webhook, self.remove, choice, of=choice), _show)
+            self.show(self.answer(flow.remove_webhook, self.remove, choice, of=choice), self._one)
         else:
             for each in self.answer(flow.list_webhooks, choice, of=choice).webhooks:
-                self.show(each, _show)
+                self.show(each, self._one)
 
-    async def _create(self, request: WebhookRequest, deps: Deps, now: Instant) -> NewWebhook:
-        await check_address(request.url, private=self.settings.server.webhooks_private)
-        return await flow.create_webhook(request, deps, now)
+    @staticmethod
+    def _one(hook: values.Webhook, page: support.Sheet) -> None:
+        page.say(f"{hook.id}  {hook.status:<6} {formatting.to_line(hook.url)}  {hook.why or ''}".rstrip())
+        if isinstance(hook, values.NewWebhook):
+            page.say(f"secret, shown only now: {hook.secret}", "bold")
 
-
-def _show(hook: Webhook, page: support.Sheet) -> None:
-    page.say(f"{hook.id}  {hook.status:<6} {formatting.to_line(hook.url)}  {hook.why or ''}".rstrip())
-    if isinstance(hook, NewWebhook):
-        page.say(f"secret, shown only now: {hook.secret}", "bold")
-
-
-def _show_log(found: DeliveriesAnswer, page: support.Sheet) -> None:
-    for one in found.deliveries:
-        when, what = formatting.format_time(one.at), one.command or one.kind
-        page.say(f"{when}  {one.status:<9} {one.attempts}  {what}  {formatting.to_line(one.answer)}  {one.id}")
+    @staticmethod
+    def _log(found: values.DeliveriesAnswer, page: support.Sheet) -> None:
+        for one in found.deliveries:
+            when, what = formatting.format_time(one.at), one.command or one.kind
+            page.say(f"{when}  {one.status:<9} {one.attempts}  {what}  {formatting.to_line(one.answer)}  {one.id}")

@@ -27,7 +27,7 @@ FEATURES: Final = Features(
         "association": [],
         "identity": ["learning"],
         "life": [],
-        "webhooks": ["kept"],
+        "webhooks": ["kept", "work"],
         "memory_tool": [],
     }
 )

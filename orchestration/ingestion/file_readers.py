@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from orchestration.ingestion.formats import Intake, parse_readable, parse_strictly
-from orchestration.ingestion.formats.files import is_archive, make_file, read_files, unpack
+from orchestration.ingestion.formats.files import Unpacked, is_archive, make_file, read_files, unpack
 from orchestration.ingestion.formats.reader import FileSet
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from substrate.connection.turns import ActiveTenants, Turns
@@ -234,12 +234,11 @@ def read(task: FilesToRead) -> FilesRead:
         files = read_files(Path(task.path), task.form, task.citizen_id, task.zone)
     else:
         stem = task.path.rpartition("/")[2]
-        inside = (
-            unpack(task.path, task.raw, most=MAX_UNPACKED)
-            if is_archive(task.raw)
-            else (make_file(task.path, task.raw),)
-        )
-        files = FileSet(stem.rpartition(".")[0] or stem, inside, task.citizen_id, task.zone)
+        inside = Unpacked((make_file(task.path, task.raw),))
+        if is_archive(task.raw):
+            inside = unpack(task.path, task.raw, most=MAX_UNPACKED)
+        name = stem.rpartition(".")[0] or stem
+        files = FileSet(name, inside.files, task.citizen_id, task.zone, others=inside.others)
     intake = (parse_strictly if task.strict else parse_readable)(task.form, files)
     return FilesRead(files.name, tuple(file.name for file in files.files), intake)
 

@@ -1358,7 +1358,8 @@ class Delivery(AnswerPart):
     """A message of a webhook: what became of it, and `answer`, the last status or why there was none.
 
     `id` is the header `webhook-id`, the same each time that it is sent. `waiting`: it is sent again at `next_at`;
-    `dead`: not any more, unless you ask for it; `gone`: what it told of was erased or came again later.
+    `dead`: not any more, unless you ask for it; `gone`: what it told of came again at a later place. `of`: the
+    memory or link that changed; an erasure takes its messages along.
     """
 
     id: str
@@ -1366,6 +1367,7 @@ class Delivery(AnswerPart):
     kind: Literal["change", "erased", "restored"]
     command_id: str | None = None
     command: str | None = None
+    of: str | None = None
     cursor: str
     status: Literal["delivered", "waiting", "dead", "gone"]
     attempts: int = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from orchestration.features.webhooks.values import Delivery, Webhook
+from schemas.upkeep.webhooks import Delivery, Webhook
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.lease import digest

@@ -76,6 +76,8 @@ _DATABASE: Final = re.compile(r"(?P<path>.*)(?P<id> [0-9a-f]{32})(?P<all>_all)?\
 """A database of Notion."""
 MOST_TOLD: Final = 100
 """Faults that the sentence of a refusal names."""
+OTHERS_TOLD: Final = 5
+"""Files that are not read, of which a note gives the names."""
 
 
 def parse(form: str | None, files: FileSet) -> ParsedFiles:
@@ -186,6 +188,10 @@ def parse_readable(form: str | None, files: FileSet) -> Intake:
         if intake.parsed.faults and len(files.files) > 1:
             intake = _parse_apart(form, files)
     parsed = replace(intake.parsed, faults=(*files.unread.values(), *intake.parsed.faults))
+    if files.others:
+        what = "files of no known format, or beside the conversations of an export, such as"
+        named = ", ".join(files.others[:OTHERS_TOLD])
+        twins += (f"{files.name}: left out: {what} {named} ({len(files.others):,})",)
     parsed = replace(parsed, notes=(*parsed.notes, *twins))
     if files.unread and len(files.files) == 1:
         parsed = _as_one_of_several(parsed, files.name, files.files[0].name)

@@ -6,11 +6,12 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from orchestration.ingestion.formats import FORMS
 from orchestration.ingestion.formats.office import is_docx
@@ -44,6 +45,13 @@ _LAYOUTS: Final = (
 """Exports of several files: one that is always there, and those that are read (Slack, Discord)."""
 
 
+class Unpacked(NamedTuple):
+    """The files that a format can read, and the names of the others, except hidden ones."""
+
+    files: tuple[File, ...]
+    others: tuple[str, ...] = ()
+
+
 def is_archive(raw: bytes) -> bool:
     return raw.startswith(_BEGINNING) and not is_docx(raw)
 
@@ -74,6 +82,11 @@ def wanted(names: Sequence[str], endings: Collection[str] = ENDINGS) -> list[str
     return sorted({*exports, *beside})
 
 
+def passed_over(names: Iterable[str], read: Iterable[str]) -> list[str]:
+    """The names that are not read, in order, without hidden ones."""
+    return sorted(name for name in set(names).difference(read) if not _HIDDEN.search(name))
+
+
 def unpack(
     name: str,
     raw: bytes,
@@ -81,8 +94,8 @@ def unpack(
     *,
     most: int = MAX_UNPACKED,
     is_outer: bool = True,
-) -> tuple[File, ...]:
-    """Return the files of an archive that a format can read; together they may have `most` bytes.
+) -> Unpacked:
+    """Return the files of an archive; those that are read may have `most` bytes together.
 
     The archives in an outer one are unpacked too.
 
@@ -100,11 +113,14 @@ def unpack(
             if room < 0:
                 raise _fault(name, f"unpacked it has more than {most >> 20:,} MiB")
             files: list[File] = []
+            others = passed_over(known, map(attrgetter("filename"), chosen))
             for info in chosen:
                 with archive.open(info) as file:
                     inside = file.read(info.file_size + 1)  # as announced, so that a small file cannot become huge
                 if info in within:  # an export of Notion is archives in an archive
-                    files += unpack(f"{name}/{info.filename}", inside, endings, most=room, is_outer=False)
+                    unpacked = unpack(f"{name}/{info.filename}", inside, endings, most=room, is_outer=False)
+                    files += unpacked.files
+                    others += unpacked.others
                     room = most - sum(len(one.raw) for one in files)
                     continue
                 try:
@@ -112,7 +128,7 @@ def unpack(
                 except ValueError:  # archives may hold a day that does not exist
                     modified = None
                 files.append(make_file(info.filename, inside, modified))
-            return tuple(files)
+            return Unpacked(tuple(files), tuple(others))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise _fault(name, f"is a damaged or cut archive ({error})") from error
     except RuntimeError as error:
@@ -133,11 +149,12 @@ def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinf
     endings = (known and known.endings) or ENDINGS
     try:
         if path.is_dir():
-            files, unread = _read_folder(path, endings)
-            return FileSet(path.resolve().name, files, citizen_id, zone, unread)
+            found, unread = _read_folder(path, endings)
+            return FileSet(path.resolve().name, found.files, citizen_id, zone, unread, found.others)
         raw, modified = _read_bytes(path)
         if is_archive(raw):
-            return FileSet(path.stem, unpack(str(path), raw, endings), citizen_id, zone)
+            found = unpack(str(path), raw, endings)
+            return FileSet(path.stem, found.files, citizen_id, zone, others=found.others)
         is_document = form == "markdown" or (path.suffix.lower() in _DOCUMENTS and not _EXPORT.match(path.name))
         file = make_file(path.name if is_document else str(path), raw, modified)
         return FileSet(path.stem, (file,), citizen_id, zone)
@@ -145,21 +162,24 @@ def read_files(path: Path, form: str | None, citizen_id: str | None, zone: tzinf
         raise InvalidRequest(f"{path} cannot be read ({error.strerror})", remedy="Check the path.") from error
 
 
-def _read_folder(path: Path, endings: Collection[str]) -> tuple[tuple[File, ...], dict[str, str]]:
+def _read_folder(path: Path, endings: Collection[str]) -> tuple[Unpacked, dict[str, str]]:
     files: list[File] = []
     unread: dict[str, str] = {}
     names = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
-    for name in wanted(list(names), (*endings, ".zip")):
+    chosen = wanted(list(names), (*endings, ".zip"))
+    others = passed_over(names, chosen)
+    for name in chosen:
         try:
             raw, modified = _read_bytes(names[name])
-            inside = unpack(name, raw, endings) if is_archive(raw) else ()
-            files += [make_file(f"{name}/{file.name}", file.raw, file.modified) for file in inside]
+            inside = unpack(name, raw, endings) if is_archive(raw) else Unpacked(())
+            files += [make_file(f"{name}/{file.name}", file.raw, file.modified) for file in inside.files]
+            others += inside.others
             files += [] if is_archive(raw) else [make_file(name, raw, modified)]
         except OSError as error:
             unread[name] = f"{name}: cannot be read ({error.strerror})"
         except InvalidRequest as error:
             unread[name] = error.detail
-    return tuple(files), unread
+    return Unpacked(tuple(files), tuple(others)), unread
 
 
 def names_below(path: Path) -> frozenset[str]:

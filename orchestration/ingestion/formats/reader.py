@@ -55,6 +55,7 @@ class FileSet:
 
     `name` becomes the id of the episode or notebook when the format has no id. `zone`: of times that name none;
     without it they are taken as UTC. `unread`: files beside these that could not be read, each with the reason.
+    `others`: the names of those that no format reads, or that stand beside the conversations of an export.
     """
 
     name: str
@@ -62,6 +63,7 @@ class FileSet:
     citizen_id: str | None = None
     zone: tzinfo | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
 
 
 class Ingestible(Protocol):

@@ -9,6 +9,7 @@ import socket
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -16,11 +17,11 @@ from uuid import uuid4
 
 import pytest
 
-from api.runtime import webhooks
-from api.runtime.webhooks import NoAnswer, deliver, find_address, is_public, sign
 from api.security.authentication import create_key, revoke_key
 from orchestration.dependencies import Deps
+from orchestration.features.webhooks import delivery
 from orchestration.features.webhooks import queries as store
+from orchestration.features.webhooks.delivery import NoAnswer, deliver, find_address, is_public, sign
 from orchestration.features.webhooks.feature import (
     create_webhook,
     list_deliveries,
@@ -28,7 +29,13 @@ from orchestration.features.webhooks.feature import (
     remove_webhook,
     send_again,
 )
-from orchestration.features.webhooks.values import (
+from orchestration.writing.erasure import erase
+from schemas.collectives import GraphRequest
+from schemas.commands import EraseMemory, Writer
+from schemas.errors import InvalidRequest, NotFound
+from schemas.keys import KeyRequest
+from schemas.memory import Level
+from schemas.upkeep.webhooks import (
     DeliveriesRequest,
     Delivery,
     NewWebhook,
@@ -36,12 +43,6 @@ from orchestration.features.webhooks.values import (
     Webhook,
     WebhookRequest,
 )
-from orchestration.writing.erasure import erase
-from schemas.collectives import GraphRequest
-from schemas.commands import EraseMemory
-from schemas.errors import InvalidRequest, NotFound
-from schemas.keys import KeyRequest
-from schemas.memory import Level
 from substrate.backup.snapshot import begin_epochs
 from substrate.graphs.names import graph_name
 from tests.integration.store import NOW, remember, stored
@@ -99,6 +100,12 @@ def receiver() -> Iterator[Receiver]:
         yield server
 
 
+@pytest.fixture
+def deps(deps: Deps) -> Deps:
+    """As where private addresses are allowed: the receivers are on loopback."""
+    return replace(deps, private_webhooks=True)
+
+
 async def hooked(deps: Deps, citizen: str, url: str, **fields: Any) -> NewWebhook:
     await stored(deps, remember(citizen, "first"))
     request = WebhookRequest.model_validate({"citizen_id": citizen, "url": url, **fields})
@@ -128,7 +135,7 @@ async def test_each_change_is_sent_once_signed_by_the_convention(
     hook = await hooked(deps, fresh_citizen, receiver.url)
     await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"))
     for _ in range(2):
-        await deliver(deps, private=True)
+        await deliver(deps)
     assert receiver.told() == [("change", "a"), ("change", "b")]
     for headers, body in receiver.seen:
         signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
@@ -155,23 +162,23 @@ async def test_a_failure_is_sent_again_after_5_s_5_min_30_min_2_h_5_h_and_then_i
     await stored(deps, remember(fresh_citizen, "a"))
     distances = []
     for _ in range(5):
-        await deliver(deps, private=True)
-        await deliver(deps, private=True)  # it is not due: nothing is sent
+        await deliver(deps)
+        await deliver(deps)  # it is not due: nothing is sent
         [one] = await log(deps, hook, fresh_citizen, "waiting")
         assert one.next_at is not None
         distances.append((one.next_at - one.at).total_seconds())
         await make_due(deps, hook, fresh_citizen)
-    await deliver(deps, private=True)
+    await deliver(deps)
     assert distances == [5, 300, 1800, 7200, 18000]
     [dead] = await log(deps, hook, fresh_citizen, "dead")
     assert (dead.attempts, dead.answer, len(receiver.seen)) == (6, "500", 6)
     assert {headers["webhook-id"] for headers, _ in receiver.seen} == {dead.id}
     receiver.answers = [200]
     await stored(deps, remember(fresh_citizen, "b"))
-    await deliver(deps, private=True)  # what comes later does not wait for it
+    await deliver(deps)  # what comes later does not wait for it
     assert receiver.told()[-1] == ("change", "b")
     await send_again(hook.id, SendAgain(citizen_id=fresh_citizen, delivery_id=dead.id), deps, NOW)
-    await deliver(deps, private=True)
+    await deliver(deps)
     assert receiver.told()[-1] == ("change", "a")
     assert not await log(deps, hook, fresh_citizen, "dead")
     with pytest.raises(NotFound):
@@ -184,7 +191,7 @@ async def test_a_redirect_to_a_private_address_is_not_followed(
     receiver.answers, receiver.sends_to = [302], f"{receiver.url}/inside"
     hook = await hooked(deps, fresh_citizen, receiver.url)
     await stored(deps, remember(fresh_citizen, "a"))
-    await deliver(deps, private=True)
+    await deliver(deps)
     [one] = await log(deps, hook, fresh_citizen, "waiting")
     assert (one.answer, receiver.told()) == ("302", [("change", "a")])
 
@@ -196,24 +203,24 @@ async def test_an_address_that_answers_410_ends_the_webhook(
     hook = await hooked(deps, fresh_citizen, receiver.url)
     await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"))
     for _ in range(2):
-        await deliver(deps, private=True)
+        await deliver(deps)
     assert len(receiver.seen) == 1
     ended = await state(deps, fresh_citizen)
     assert (ended.status, ended.why) == ("ended", "the address answered 410")
     receiver.answers = [204]
     await send_again(hook.id, SendAgain(citizen_id=fresh_citizen), deps, NOW)
-    await deliver(deps, private=True)
+    await deliver(deps)
     assert receiver.told() == [("change", "a"), ("change", "a"), ("change", "b")]
 
 
 async def test_an_address_that_never_answers_waits(
     deps: Deps, fresh_citizen: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhooks, "ANSWERED_WITHIN_S", 0.3)
+    monkeypatch.setattr(delivery, "ANSWERED_WITHIN_S", 0.3)
     receiver.silent = True
     hook = await hooked(deps, fresh_citizen, receiver.url)
     await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"))
-    await deliver(deps, private=True)
+    await deliver(deps)
     [one] = await log(deps, hook, fresh_citizen)
     assert (one.status, one.answer) == ("waiting", "no answer within 0 s")
 
@@ -271,11 +278,11 @@ async def test_a_name_that_has_another_address_later_is_looked_up_once_and_refus
     url = f"http://changes.example:{receiver.server_port}/hook"
     hook = await hooked(deps, fresh_citizen, url.replace("http:", "https:"))
     await stored(deps, remember(fresh_citizen, "a"))
-    await deliver(deps, private=False)
+    await deliver(replace(deps, private_webhooks=False))
     [one] = await log(deps, hook, fresh_citizen)
     assert (one.answer, receiver.seen) == ("changes.example has a private address", [])
-    assert await webhooks.post(url, {}, b"{}", private=True) == 204
-    assert asked == ["changes.example"] * 2
+    assert await delivery.post(url, {}, b"{}", private=True) == 204
+    assert asked == ["changes.example"] * 3
     assert receiver.seen[0][0]["host"] == f"changes.example:{receiver.server_port}"
 
 
@@ -284,7 +291,7 @@ async def test_only_what_was_chosen_is_sent_and_an_unknown_kind_is_refused(
 ) -> None:
     await hooked(deps, fresh_citizen, receiver.url, types=("Decision",))
     await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b", node_type="Decision"))
-    await deliver(deps, private=True)
+    await deliver(deps)
     assert receiver.told() == [("change", "b")]
     with pytest.raises(InvalidRequest):
         await hooked(deps, fresh_citizen, receiver.url, commands=("nothing",))
@@ -296,12 +303,12 @@ async def test_what_was_erased_is_not_sent_again_and_leaves_no_text(
     receiver.answers = [500]
     hook = await hooked(deps, fresh_citizen, receiver.url)
     await stored(deps, remember(fresh_citizen, "secret", name="The green door"))
-    await deliver(deps, private=True)
+    await deliver(deps)
     order = EraseMemory(citizen_id=fresh_citizen, id="secret", command_id=uuid4().hex)
     await erase(order, deps, await deps.connection.now(), deps.directory)
     await make_due(deps, hook, fresh_citizen)
     receiver.answers, receiver.seen = [204], []
-    await deliver(deps, private=True)
+    await deliver(deps)
     assert receiver.told() == [("erased", None)]
     messages = await log(deps, hook, fresh_citizen)
     assert [one.kind for one in messages] == ["erased"]
@@ -313,9 +320,9 @@ async def test_a_restored_graph_says_so_and_the_webhook_goes_on(
 ) -> None:
     await hooked(deps, fresh_citizen, receiver.url)
     await begin_epochs(deps.connection)  # as a restore does
-    await deliver(deps, private=True)
+    await deliver(deps)
     await stored(deps, remember(fresh_citizen, "later"))
-    await deliver(deps, private=True)
+    await deliver(deps)
     assert receiver.told() == [("restored", None), ("change", "later")]
 
 
@@ -326,10 +333,10 @@ async def test_a_webhook_ends_with_its_key_and_with_its_removal(
     key = await create_key(deps.connection, KeyRequest(name="k", scopes=(f"citizen:{fresh_citizen}:read",)), now)
     await stored(deps, remember(fresh_citizen, "first"))
     request = WebhookRequest(citizen_id=fresh_citizen, url=receiver.url)
-    hook = await create_webhook(request, deps, now, key_id=key.id)
+    hook = await create_webhook(request, deps, now, Writer(key.id))
     await revoke_key(deps.connection, key.id, now)
     await stored(deps, remember(fresh_citizen, "a"))
-    await deliver(deps, private=True)
+    await deliver(deps)
     ended = await state(deps, fresh_citizen)
     assert (ended.status, receiver.seen) == ("ended", [])
     await remove_webhook(hook.id, GraphRequest(citizen_id=fresh_citizen), deps)

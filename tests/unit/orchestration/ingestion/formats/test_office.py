@@ -96,7 +96,10 @@ def test_what_claude_remembers_is_read_also_beside_its_conversations() -> None:
         made.writestr("conversations.json", (EXPORTS / "claude_conversations.json").read_bytes())
         made.writestr("memories.json", (OFFICE / "memories.json").read_bytes())
         made.writestr("users.json", "[]")
-    assert [file.name for file in unpack("a.zip", target.getvalue())] == ["conversations.json", "memories.json"]
+    assert [file.name for file in unpack("a.zip", target.getvalue()).files] == [
+        "conversations.json",
+        "memories.json",
+    ]
 
 
 def test_of_a_database_of_notion_each_row_is_stored_once() -> None:

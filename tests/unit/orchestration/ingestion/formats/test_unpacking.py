@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.ingestion.formats import parse
+from orchestration.ingestion.formats import parse, parse_readable
 from orchestration.ingestion.formats.files import read_files, unpack, wanted
 from schemas.errors import InvalidRequest
 from tests.unit.orchestration.ingestion.formats.exports import export, lines
@@ -45,6 +45,18 @@ def test_a_folder_of_archives_and_an_unpacked_export_are_read(tmp_path: Path) ->
         (tmp_path / name).write_bytes(archive(**{"_chat.txt": chat, "photo.jpg": b"\xff"}))
     parsed = parse(None, read_files(tmp_path, None, "mira"))
     assert [item.id for item in parsed.items] == ["whatsapp:Noor", "whatsapp:Sem"]
+
+
+def test_what_stands_beside_is_named_and_hidden_files_are_not(tmp_path: Path) -> None:
+    (tmp_path / "chats.zip").write_bytes(archive(**{"_chat.txt": export("WhatsApp Chat - Book circle/_chat.txt")}))
+    for name in ("photo.jpg", "plan.qif", ".hidden"):
+        (tmp_path / name).write_bytes(b"\xff")
+    (tmp_path / "Claude").mkdir()
+    (tmp_path / "Claude" / "conversations.json").write_bytes(export("claude_conversations.json"))
+    (tmp_path / "Claude" / "users.json").write_text("[]", "utf-8")
+    notes = parse_readable(None, read_files(tmp_path, None, "mira")).parsed.notes
+    told = [note for note in notes if "no known format" in note]
+    assert [note.partition("such as ")[2] for note in told] == ["Claude/users.json, photo.jpg, plan.qif (3)"]
 
 
 def test_the_conversations_of_an_export_are_wanted_alone_in_all_their_parts() -> None:

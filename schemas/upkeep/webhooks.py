@@ -19,7 +19,7 @@ def check_url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
         raise ValueError("give an address such as https://example.org/hook")
-    if parts.username is not None or parts.fragment or not text.isascii() or any(sign <= " " for sign in text):
+    if parts.username is not None or parts.fragment or not text.isascii() or not text.isprintable() or " " in text:
         raise ValueError("an address has no user, no fragment, no spaces, and ASCII alone")
     return text
 

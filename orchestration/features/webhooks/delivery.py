@@ -15,6 +15,7 @@ from base64 import b64decode, b64encode
 from datetime import timedelta
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from operator import attrgetter
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -22,16 +23,15 @@ from uuid import uuid4
 import httpx
 import orjson
 
-from api.runtime.opening import StoreHolder
 from orchestration.dependencies import Deps
 from orchestration.features.webhooks import queries as store
-from orchestration.features.webhooks.values import Delivery, Webhook
 from orchestration.transfer.following import FROM_NOW, list_changes
-from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError
+from schemas.errors import Conflict, NotFound, SubstrateError
 from schemas.memory import graph_fields
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import to_datetime
 from schemas.upkeep.applied_changes import AppliedChange, ChangePage, ChangesRequest
+from schemas.upkeep.webhooks import Delivery, Webhook
 from substrate.graphs.graph import Graph
 from substrate.store import api_keys
 from substrate.store.applied import LAST_ID
@@ -41,7 +41,6 @@ logger = logging.getLogger(__name__)
 
 DISTANCES_S: Final = (5, 300, 1_800, 7_200, 18_000)
 """After a failure a message is sent again so much later: 5 s, 5 min, 30 min, 2 h, 5 h; then it is dead."""
-LOOKS_EVERY_S: Final = 1.0
 ANSWERED_WITHIN_S: Final = 10.0
 ROUND_S: Final = 15.0
 """A webhook sends so long in one round; others wait for the slowest."""
@@ -120,7 +119,6 @@ class Sender(NamedTuple):
     hook: Webhook
     secret: str
     deps: Deps
-    private: bool
 
     def asks(self, after: str, limit: int) -> ChangesRequest:
         """What the webhook asks of the feed."""
@@ -135,7 +133,7 @@ class Sender(NamedTuple):
         body = orjson.dumps({"type": one.kind, "timestamp": now.isoformat(), "data": data})
         headers = sign(self.secret, one.id, int(now.timestamp()), body)
         try:
-            status = await post(self.hook.url, headers, body, private=self.private)
+            status = await post(self.hook.url, headers, body, private=self.deps.private_webhooks)
             answer, is_sent = str(status), 200 <= status < 300
         except NoAnswer as error:
             status, answer, is_sent = 0, str(error), False
@@ -170,7 +168,7 @@ class Sender(NamedTuple):
         for one in waiting:
             if one.next_at is not None and one.next_at <= now and time.monotonic() < ends:
                 hook = await self.keep(hook, await self.again(one))
-        dead = sum(one.status == "dead" for one in stored)
+        dead = list(map(attrgetter("status"), stored)).count("dead")
         if dead >= MOST_OPEN:
             hook = hook.model_copy(update={"status": "ended", "why": f"{dead} messages are dead"})
             await store.save(self.graph, hook)
@@ -223,7 +221,7 @@ class Sender(NamedTuple):
         return Delivery.model_validate({**made, "status": "waiting", "at": self.hook.created_at})
 
 
-async def deliver(deps: Deps, *, private: bool) -> None:
+async def deliver(deps: Deps) -> None:
     """One round of all webhooks, where no other service does it now. Raises as reads and writes do."""
     digests = await deps.connection.command("SMEMBERS", store.GRAPHS)
     if not digests:
@@ -237,14 +235,14 @@ async def deliver(deps: Deps, *, private: bool) -> None:
             if digest(graph.name) in digests:
                 for hook, secret, key_id in await store.read_hooks(graph):
                     if hook.status == "on":
-                        sender = Sender(graph, hook, secret, deps, private)
-                        rounds.append(_send(sender, key_id))
+                        sender = Sender(graph, hook, secret, deps)
+                        rounds.append(send_messages(sender, key_id))
         await asyncio.gather(*rounds)
     finally:
         await deps.connection.command("EVAL", _LEAVE, 1, TURN, name)
 
 
-async def _send(sender: Sender, key_id: str | None) -> None:
+async def send_messages(sender: Sender, key_id: str | None) -> None:
     connection, hook = sender.deps.connection, sender.hook
     try:
         key = None if key_id is None else await api_keys.find(connection, key_id)
@@ -260,25 +258,3 @@ async def _send(sender: Sender, key_id: str | None) -> None:
         return  # the graph is gone, and the webhook with it
     except SubstrateError as error:
         logger.warning("webhook %s waits: %s", hook.id, error.detail)
-
-
-async def keep_delivering[Keys](holder: StoreHolder[Keys], *, private: bool) -> None:
-    """Deliver until cancelled."""
-    while True:
-        await asyncio.sleep(LOOKS_EVERY_S)
-        if holder.runtime is not None:
-            try:
-                await deliver(holder.runtime.deps, private=private)
-            except SubstrateError as error:
-                logger.warning("webhooks wait: %s", error.detail)
-            except Exception:
-                logger.exception("webhooks wait")
-
-
-async def check_address(url: str, *, private: bool) -> None:
-    """Raises InvalidRequest for an address to which nothing would be sent."""
-    try:
-        await find_address(url, private=private)
-    except NoAnswer as error:
-        remedy = "Give a public https address, or have the operator set SUBSTRATE_WEBHOOKS_PRIVATE=true."
-        raise InvalidRequest(f"url: {error}", remedy=remedy) from error
