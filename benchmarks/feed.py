@@ -4,7 +4,7 @@
 
 Eight writers send single commands, lists, atomic batches, supersedes and links over REST, until so many commands
 are acknowledged. Three consumers follow the graph: by pages, by pages that wait, and by server-sent events; each
-goes on after a break with the cursor before its last, as one that died. After each second `kill -9` takes service or
+goes on after a break with the cursor before its last, as one that died. Each second `kill -9` takes service or
 the engine. Halfway a backup is made, more is written, and the backup is restored: a consumer is told and begins
 anew. Each request without an answer is cleared up, and each consumer reads on to the end, before the restore and
 after it.
