@@ -10,7 +10,7 @@ ARGS ?=
 # So many files of tests run at a time; each lane has engines and services of its own.
 LANES ?= 2
 
-.PHONY: help setup demo serve check test fmt lint types contracts deletion wheel docs recall calibrate latency bundles lock clean FORCE
+.PHONY: help setup demo serve check test fmt lint types contracts deletion wheel adapters docs recall calibrate latency bundles lock clean FORCE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,9 @@ wheel: $(STAMP) ## build the wheels of the service and of its client into dist/
 	$(BIN)/python -m hatchling build -t wheel -d dist
 	cd clients/python && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 
+adapters: $(STAMP) ## test the adapters beside the real frameworks, of which each gets an environment of its own
+	$(BIN)/python -m pytest tests/acceptance/test_frameworks.py tests/acceptance/test_typescript_client.py $(ARGS)
+
 docs: $(STAMP) ## build the documentation into site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
 
@@ -67,13 +70,17 @@ latency: $(STAMP) ## measure the time of retrieval against the queries alone (AR
 bundles: $(STAMP) ## write the plugin of Claude Code and the .mcpb bundle of desktops into dist/
 	@mkdir -p dist && $(BIN)/python -m scripts.bundles dist
 
-LOCKED := --quiet --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-	--no-emit-package substrate-client --python-version 3.12 --all-extras
+HASHED := --quiet --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.12
+LOCKED := $(HASHED) --no-emit-package substrate-client --all-extras
 
-lock: ## resolve requirements.lock and deploy/requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
+lock: ## resolve all lock files again from the pyproject.toml files (ARGS="--upgrade" for newer versions)
 	uv=$$(scripts/bootstrap.sh uv) && \
 		"$$uv" pip compile $(LOCKED) --group dev pyproject.toml -o requirements.lock $(ARGS) && \
-		"$$uv" pip compile $(LOCKED) --constraint requirements.lock pyproject.toml -o deploy/requirements.lock $(ARGS)
+		"$$uv" pip compile $(LOCKED) --constraint requirements.lock pyproject.toml -o deploy/requirements.lock $(ARGS) && \
+		for lock in clients/python/locks/*.txt; do \
+			"$$uv" pip compile $(HASHED) --extra "$$(basename "$$lock" .txt)" --group clients/python/pyproject.toml:test \
+				clients/python/pyproject.toml -o "$$lock" $(ARGS) || exit; \
+		done
 
 clean: ## remove everything that setup, the tools and the tests made (your memories stay)
 	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist site

@@ -355,7 +355,7 @@ def main() -> None:
     parser.add_argument("--channels", action="store_true", help="each channel switched off as well")
     parser.add_argument("--starts", action="store_true", help="second links followed from more starts as well")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--markdown", action="store_true", help="tables as docs/benchmarks.md has them")
+    parser.add_argument("--markdown", action="store_true", help="all tables, in Markdown")
     arguments = parser.parse_args()
     sets = read_sets(parser, arguments)
     others = {name: Way(weights) for name, weights in SWITCHED_OFF.items()} if arguments.channels else {}

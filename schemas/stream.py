@@ -99,6 +99,10 @@ class TraversalPath(Frozen):
     traversal_probability: float
 
 
+GraphForm = Literal["graphml", "node-link"]
+"""How a traversal graph alone is written: for Gephi and yEd, or for NetworkX."""
+
+
 class GraphFigures(Frozen):
     """What a graph tells beside its nodes and edges. It covers all that was found, not only what is sent."""
 
@@ -189,6 +193,10 @@ class TraversalGraph(GraphFigures):
         """The graph as GraphML, which Gephi, yEd, Cytoscape and NetworkX read."""
         linked = self.node_link()
         return graphml(linked["nodes"], linked["edges"])
+
+    def written(self, form: GraphForm) -> str:
+        """The graph as a text: GraphML, or its node-link form as JSON."""
+        return self.graphml() if form == "graphml" else dumps(self.node_link(), ensure_ascii=False)
 
 
 class StreamRule(InGraph, Frozen):

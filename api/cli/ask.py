@@ -55,6 +55,8 @@ class AskCommand(options.StoreCommand, name="ask"):
     references: bool = options.REFERENCES
     parts: list[str] | None = options.PARTS
     as_json: bool = options.STREAM_AS_JSON
+    graphml: bool = options.GRAPHML
+    node_link: bool = options.NODE_LINK
 
     def run(self) -> None:
         """Without `--mode`, the mode follows from the time options; `--known-at` alone asks about now."""
@@ -74,7 +76,9 @@ class AskCommand(options.StoreCommand, name="ask"):
         if not self.as_json and not self.compact:
             intention = intention.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
         stream = self.ask(retrieve_consciousness_context, intention)
-        if self.as_json:
+        if self.graphml or self.node_link:
+            support.write_json(stream.traversal_graph.written("graphml" if self.graphml else "node-link"))
+        elif self.as_json:
             support.write_json(send(stream, intention, budget_of(intention)).decode())
         elif self.compact:
             support.write_json(stream.text or "")
@@ -117,6 +121,8 @@ class WakeCommand(options.StoreCommand, name="wake"):
     references: bool = options.REFERENCES
     parts: list[str] | None = options.PARTS
     as_json: bool = options.STREAM_AS_JSON
+    graphml: bool = options.GRAPHML
+    node_link: bool = options.NODE_LINK
 
     def run(self) -> None:
         mode = self.query_mode
@@ -133,6 +139,9 @@ class WakeCommand(options.StoreCommand, name="wake"):
         )
 
         stream = self.ask(retrieve_consciousness_context_from_state, state)
+        if self.graphml or self.node_link:
+            support.write_json(stream.traversal_graph.written("graphml" if self.graphml else "node-link"))
+            return
         if self.as_json:
             support.write_json(send(stream, state, budget_of(state)).decode())
             return

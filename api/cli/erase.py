@@ -20,7 +20,7 @@ BROKEN_OFF: Final = "stopped: the next command or service that opens the store w
 
 
 class EraseCommand(options.StoreCommand, name="erase"):
-    """Remove a memory, an episode, or without either a whole citizen or collective, for good (docs/privacy.md)."""
+    """Remove a memory, an episode, or else a whole citizen or collective, for good (docs/security.md)."""
 
     citizen_id: str | None = options.ANY_CITIZEN
     id: list[str] | None = option("--memory ID", "One memory; named again, others that go with it.")

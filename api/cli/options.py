@@ -70,6 +70,8 @@ CURSOR: Final = option("--cursor", "The `next` of the page before.")
 
 ANSWER_AS_JSON: Final = option("--json", "Print the whole answer as JSON.", False)
 STREAM_AS_JSON: Final = option("--json", "Print the whole stream as JSON.", False)
+GRAPHML: Final = option("--graphml", "Print its traversal graph alone, for Gephi and yEd.", False)
+NODE_LINK: Final = option("--node-link", "Print its traversal graph alone, for NetworkX.", False)
 RECEIPT_AS_JSON: Final = option("--json", "Print the receipt as JSON.", False)
 AS_JSON: Final = option("--json", "Print it as JSON.", False)
 

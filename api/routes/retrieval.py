@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Annotated, Final
 
-from fastapi import Response
+from fastapi import Header, Response
 
 from api.dependencies import Now, OpenRuntime
 from api.telemetry import metrics
@@ -15,20 +16,31 @@ from orchestration.retrieval import retrieve as retrieve_stream
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.operation import ASKS, Method, Operation, group
-from schemas.stream import ConsciousnessStream
+from schemas.stream import ConsciousnessStream, GraphForm
 from schemas.stream_forms import StreamAnswer, stream_of
 
+GRAPHS: Final[Mapping[str, GraphForm]] = {
+    "application/graphml+xml": "graphml",
+    "application/vnd.node-link+json": "node-link",
+}
+"""The forms in which the traversal graph alone can be had, by the media type that a request accepts."""
+Accepted = Annotated[str, Header(alias="accept")]
 
-async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now) -> Response:
+
+async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now, form: Accepted = "") -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     retrieved = await retrieve_stream(intention, runtime.deps, now)
+    if form in GRAPHS:
+        return Response(retrieved.stream.traversal_graph.written(GRAPHS[form]), media_type=form)
     body = retrieved.send(intention, runtime.deps)
     return _stream_response(retrieved.stream, "retrieve", body, was_kept=retrieved.was_kept)
 
 
-async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now) -> Response:
+async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now, form: Accepted = "") -> Response:
     """The memories that fit a citizen's state, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
+    if form in GRAPHS:
+        return Response(stream.traversal_graph.written(GRAPHS[form]), media_type=form)
     return _stream_response(stream, "wake", send(stream, state, budget_of(state)))
 
 

@@ -147,3 +147,10 @@ def test_the_fault_of_an_invalid_validation_names_the_options(
     said = substrate("validate", *citizen, *words)
     assert (said.code, said.out) == (2, "")
     assert option in said.err
+
+
+@pytest.mark.parametrize("asked", [("ask", "the boat", "-c", "ines"), ("wake", "-c", "ines")])
+def test_the_graph_alone_is_printed_for_other_programs(substrate: Command, asked: tuple[str, ...]) -> None:
+    linked = json.loads(substrate(*asked, "--node-link").out)
+    assert "N1|leak" in {node["id"] for node in linked["nodes"]}
+    assert 'node id="N1|leak"' in substrate(*asked, "--graphml").out

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -14,9 +16,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import httpx
 import pytest
 
-from api.cli.hosts import hook, table
+import hook
+from api.cli.hosts import table
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_cli import Command
 
@@ -37,10 +41,10 @@ def entry(number: int, role: str, content: Any, **more: Any) -> str:
     return json.dumps({"type": role, "uuid": f"u{number}", "timestamp": stamp, "message": message, **more})
 
 
-def called(event: dict[str, Any], url: str, citizen: str) -> str:
+def called(event: dict[str, Any], where: str, citizen: str, *more: str) -> str:
     """What the hook prints for the event; it always ends well and says nothing to the person."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", hook.__file__, url, citizen],
+        [sys.executable, "-I", "-S", hook.__file__, where, citizen, *more],
         input=json.dumps(event), capture_output=True, text=True, timeout=60, check=False,
         env=SURROUNDINGS,
     )  # fmt: skip
@@ -243,7 +247,266 @@ def test_forty_turns_keep_what_was_told_on_the_first_day(
     record_property("ms_a_hook", round(1000 * waited))
     assert characters < hook.MOST_CHARACTERS / 2
     assert spent < 0.3
-    assert set(table.HOSTS["claude-code"].events) >= {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact"}
+    assert set(table.EVENTS) >= {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact"}
+
+
+BASE = {"session_id": "s9", "transcript_path": None, "cwd": "/"}
+CURSOR = {
+    "conversation_id": "c9",
+    "generation_id": "g1",
+    "model": "m",
+    "cursor_version": "2.0",
+    "workspace_roots": [],
+}
+RECALLS: dict[str, dict[str, Any]] = {
+    "codex": {
+        **BASE,
+        "hook_event_name": "UserPromptSubmit",
+        "turn_id": "t",
+        "model": "m",
+        "permission_mode": "default",
+    },
+    "gemini-cli": {**BASE, "hook_event_name": "BeforeAgent", "timestamp": "2026-10-01T10:00:00.000Z"},
+    "cursor": {
+        **CURSOR,
+        "hook_event_name": "sessionStart",
+        "is_background_agent": False,
+        "composer_mode": "agent",
+    },
+    "vscode": {"sessionId": "v9", "hookEventName": "SessionStart", "source": "new", "cwd": "/"},
+}
+
+
+@pytest.mark.parametrize("host", RECALLS)
+def test_each_host_is_answered_in_its_own_form(service: Service, citizen: str, host: str) -> None:
+    service.remember(citizen, name="Tea", description=SAID, resolution_state="blocked")
+    event = {**RECALLS[host]} | (
+        {"prompt": "Where does my brother Tom live?"} if "session_id" in RECALLS[host] else {}
+    )
+    printed = json.loads(called(event, service.url, citizen))
+    name = event.get("hook_event_name") or event["hookEventName"]
+    assert list(printed) == ["additional_context" if host == "cursor" else "hookSpecificOutput"]
+    told = table.context_of(json.dumps(printed), name)
+    assert SAID in told
+    assert told.startswith(hook.NOTICE)
+    hooks = table.HOSTS[host].hooks
+    assert hooks is not None
+    assert name in hooks.events
+
+
+ROLLOUT = [
+    {"type": "session_meta", "payload": {"id": "s9", "instructions": "Obey."}},
+    {"type": "event_msg", "payload": {"type": "user_message", "message": "twice"}},
+    *(
+        {
+            "type": "response_item",
+            "timestamp": f"2026-10-01T10:00:0{place}Z",
+            "payload": {"type": "message", **said},
+        }
+        for place, said in enumerate(
+            [
+                {"role": "developer", "content": [{"type": "input_text", "text": "rules of the host"}]},
+                {
+                    "role": "user",
+                    "content": [{"type": "input_text", "text": "<environment_context>\n</environment_context>"}],
+                },
+                {"role": "user", "content": [{"type": "input_text", "text": SAID}]},
+                {"role": "assistant", "content": [{"type": "output_text", "text": "Noted: milk."}]},
+            ]
+        )
+    ),
+    {"type": "response_item", "payload": {"type": "function_call_output", "output": "of a tool"}},
+]
+
+
+def test_what_is_said_in_each_host_is_heard_once(service: Service, citizen: str, tmp_path: Path) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    rollout.write_text("".join(json.dumps(line) + "\n" for line in ROLLOUT), "utf-8")
+    stamp = {"timestamp": "2026-10-01T10:00:00.000Z"}
+    hooked = "<hook_context>recalled &lt;memories&gt;</hook_context>\n\n"
+    events: list[dict[str, Any]] = [
+        {
+            **BASE,
+            "hook_event_name": "Stop",
+            "transcript_path": str(rollout),
+            "last_assistant_message": "Noted: milk.",
+        },
+        {
+            **BASE,
+            **stamp,
+            "hook_event_name": "AfterAgent",
+            "prompt": f"{hooked}Gem asks.",
+            "prompt_response": "Gem says.",
+        },
+        {**CURSOR, "hook_event_name": "beforeSubmitPrompt", "prompt": "Cur asks.", "attachments": []},
+        {**CURSOR, "hook_event_name": "afterAgentResponse", "text": "Cur says."},
+    ]
+    for event in events * 2:
+        assert called(event, service.url, citizen) == ""
+    page = service.http.get("/v1/memories", params={"citizen_id": citizen, "limit": 200}).json()["memories"]
+    said = [memory["description"] for memory in page if ":D" in memory["node_id"]]
+    assert sorted(said) == sorted([SAID, "Noted: milk.", "Gem asks.", "Gem says.", "Cur asks.", "Cur says."])
+
+
+def test_two_hosts_hear_for_one_citizen_at_once(service: Service, citizen: str) -> None:
+    def say(number: int) -> None:
+        messages = [{"id": f"m{number}", "role": "user", "content": f"Fact number {number} holds."}]
+        event = {"hook_event_name": "Stop", "session_id": f"s{number % 2}", "messages": messages}
+        assert called(event, service.url, citizen) == ""
+
+    threads = [threading.Thread(target=say, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    text = listed(service, citizen)
+    assert all(f"Fact number {number} holds." in text for number in range(6))
+
+
+def test_a_transcript_that_is_still_written_is_heard_when_it_is_whole(
+    service: Service, citizen: str, tmp_path: Path
+) -> None:
+    path, whole = tmp_path / "session.jsonl", entry(1, "user", SAID)
+    event = {**BASE, "hook_event_name": "Stop", "transcript_path": str(path)}
+    path.write_text(whole[: len(whole) // 2], "utf-8")
+    assert called(event, service.url, citizen) == ""
+    assert SAID not in listed(service, citizen)
+    path.write_text(whole + "\n", "utf-8")
+    assert called(event, service.url, citizen) == ""
+    assert SAID in listed(service, citizen)
+
+
+def test_a_service_is_started_for_a_data_directory_and_answers_the_next_time(tmp_path: Path, state: Path) -> None:
+    words = (str(tmp_path / "data"), "ada", "800", sys.executable, "-m", "api.cli")
+    SURROUNDINGS["PYTHONPATH"] = str(Path(__file__).parents[2])
+    told = {"id": "m1", "role": "user", "content": SAID}
+    heard = {"hook_event_name": "Stop", "session_id": "s1", "messages": [told]}
+    asked = prompt("Where does my brother Tom live?")
+    try:
+        assert called(asked, *words) == ""
+        [started] = (state / "substrate").glob("service-*")
+        first = json.loads(started.read_text())
+        assert started.stat().st_mode & 0o077 == 0
+        assert called(asked, *words) == ""  # it may not listen yet, and is not started twice
+        assert json.loads(started.read_text()) == first
+        answer = ""
+        for _ in range(120):
+            called(heard, *words)
+            if answer := called(asked, *words):
+                break
+            time.sleep(0.5)
+        assert SAID in context_of(answer)
+        with httpx.Client(base_url=first["url"]) as stranger:
+            assert stranger.get("/v1/memories", params={"citizen_id": "ada"}).status_code == 401
+    finally:
+        os.kill(first["pid"], signal.SIGTERM)
+        del SURROUNDINGS["PYTHONPATH"]
+    while True:
+        try:
+            os.kill(first["pid"], 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    started.write_text(json.dumps({**first, "key": "of a service that is gone"}), "utf-8")
+    for guard in (state / "substrate").glob("starting-*"):
+        guard.unlink()
+    assert called(asked, *words[:3], sys.executable, "-c", "pass") == ""
+    assert json.loads(started.read_text())["key"] != "of a service that is gone"
+
+
+def test_a_service_that_cannot_be_started_stops_nothing(tmp_path: Path, state: Path) -> None:
+    asked = prompt("Where does Tom live?")
+    assert called(asked, str(tmp_path / "data"), "ada", "800", "/nowhere/substrate") == ""
+    assert called(asked, str(tmp_path / "data"), "ada", "800") == ""
+    state.write_text("a file where the directory should be", "utf-8") if not state.exists() else None
+    assert called(asked, str(tmp_path / "other"), "ada", "800", sys.executable) == ""
+
+
+class Connected:
+    """A home directory with a host that was connected to the service."""
+
+    def __init__(self, home: Path, host: str, url: str, citizen: str) -> None:
+        self.host, self.home = host, home
+        self.surroundings = {**os.environ, "HOME": str(home), "SUBSTRATE_API_KEY": ADMIN_KEY}  # noqa: TID251
+        self.surroundings.pop("XDG_CONFIG_HOME", None)
+        done = self.run("-c", citizen, "--url", url)
+        assert done.returncode == 0, done.stderr
+        self.config = home / ".codex/config.toml"
+        if host == "codex":
+            key = f"{home}/.codex/hooks.json:user_prompt_submit:0:0"
+            with self.config.open("a") as toml:
+                toml.write(f'[mcp_servers.substrate.env]\nSUBSTRATE_API_KEY = "{ADMIN_KEY}"\n')
+                toml.write(f'[hooks.state."{key}"]\ntrusted_hash = "sha256:x"\n')
+        file = (home / ".config" if table.HOSTS[host].base == "config" else home) / table.HOSTS[host].file
+        if table.HOSTS[host].form == "json":  # the key for the tools of MCP, as docs/hosts.md says
+            document = json.loads(file.read_text())
+            entry = table.at(document, table.HOSTS[host].under)["substrate"]
+            entry["environment" if host == "opencode" else "env"] = {"SUBSTRATE_API_KEY": ADMIN_KEY}
+            file.write_text(json.dumps(document), "utf-8")
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """`substrate connect` with these words."""
+        program = [sys.executable, "-m", "api.cli", "connect", self.host, *words]
+        return subprocess.run(
+            program, capture_output=True, text=True, timeout=100, check=False, env=self.surroundings
+        )
+
+
+@pytest.mark.parametrize("host", table.HOSTS)
+def test_check_proves_that_a_recall_reaches_the_model(
+    service: Service, citizen: str, tmp_path: Path, host: str
+) -> None:
+    service.remember(citizen, name="Tea", description=SAID, resolution_state="blocked")
+    said = Connected(tmp_path, host, service.url, citizen).run("--check")
+    assert said.returncode == 0, said.stderr
+    assert "recall gives 1 memories" in said.stdout
+    reaches = "characters reach the model" in said.stdout
+    assert reaches == bool(table.HOSTS[host].hooks or table.HOSTS[host].plugin)
+
+
+def test_check_names_what_keeps_a_recall_from_the_model(service: Service, citizen: str, tmp_path: Path) -> None:
+    service.remember(citizen, name="Tea", description=SAID)
+    codex = Connected(tmp_path, "codex", service.url, citizen)
+    codex.config.write_text(codex.config.read_text().partition("[hooks.state")[0], "utf-8")
+    untrusted = codex.run("--check")
+    assert untrusted.returncode == 5
+    assert "not trusted yet" in untrusted.stderr
+    hermes = Connected(tmp_path, "hermes", service.url, citizen)
+    plugin = tmp_path / ".hermes/plugins/substrate/__init__.py"
+    plugin.write_text(plugin.read_text().replace("RECALL_S, HEAR_S = 4", "RECALL_S, HEAR_S = 3"), "utf-8")
+    assert "of another version" in hermes.run("--check").stderr
+    hermes.run("-c", citizen, "--url", service.url)
+    (tmp_path / ".hermes/config.yaml").write_text("memory:\n  provider: mem0\n", "utf-8")
+    assert "is 'mem0'" in hermes.run("--check").stderr
+
+
+def test_check_says_that_the_service_is_of_another_version(tmp_path: Path) -> None:
+    class Newer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"info": {"version": "9.9.9"}}' if self.path == "/openapi.json" else b"{}"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    newer = ThreadingHTTPServer(("127.0.0.1", 0), Newer)
+    threading.Thread(target=newer.serve_forever, daemon=True).start()
+    try:
+        said = Connected(tmp_path, "cursor", f"http://127.0.0.1:{newer.server_port}", "ada").run("--check")
+    finally:
+        newer.shutdown()
+        newer.server_close()
+    assert "The service is version 9.9.9" in " ".join(said.stdout.split())
+    assert said.returncode != 0
+    gone = Connected(tmp_path, "cursor", "http://127.0.0.1:1", "ada").run("--check")
+    assert gone.returncode == 6
+    assert "is no service of Substrate" in gone.stderr
 
 
 def test_check_calls_what_is_written(

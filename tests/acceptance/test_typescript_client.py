@@ -15,7 +15,8 @@ from tests.acceptance.conftest import ADMIN_KEY, Service
 
 NODE = shutil.which("node")
 OLDEST_NODE = 20
-has_tools = (CLIENT / "node_modules/.bin/tsc").exists()
+LOCK, INSTALLED = CLIENT / "package-lock.json", CLIENT / "node_modules/.package-lock.json"
+NO_REGISTRY = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT")
 
 
 def run(*words: str, **variables: str) -> str:
@@ -34,18 +35,38 @@ def node() -> str:
     return NODE
 
 
-def test_an_afternoon_against_a_service(node: str, service: Service) -> None:
-    said = run(
-        node,
-        "--test",
-        "--test-reporter=tap",
-        SUBSTRATE_BASE_URL=service.url,
-        SUBSTRATE_API_KEY=ADMIN_KEY,
-    )
+@pytest.fixture(scope="module")
+def packages(node: str) -> None:
+    """The packages of the lock, installed. Skips where no registry of packages answers."""
+    if INSTALLED.exists() and INSTALLED.stat().st_mtime >= LOCK.stat().st_mtime:
+        return
+    words = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+    done = subprocess.run(words, cwd=CLIENT, capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode and NO_REGISTRY.search(done.stderr):
+        pytest.skip(f"no registry of packages here: {done.stderr.strip()[-200:]}")
+    assert done.returncode == 0, done.stderr
+
+
+def check_tests(node: str, service: Service, tests: str) -> None:
+    """These files of tests pass with the service, and none of them is skipped."""
+    files = sorted(str(path.relative_to(CLIENT)) for path in CLIENT.glob(tests))
+    where = {"SUBSTRATE_BASE_URL": service.url, "SUBSTRATE_API_KEY": ADMIN_KEY}
+    said = run(node, "--test", "--test-reporter=tap", *files, **where)
+    assert re.search(r"^# pass [1-9]", said, re.MULTILINE), said
     assert re.search(r"^# skipped 0$", said, re.MULTILINE), said
 
 
-@pytest.mark.skipif(not has_tools, reason="needs `npm ci` in clients/typescript")
-def test_the_types_are_those_of_the_document_and_the_client_fits_them() -> None:
+def test_an_afternoon_against_a_service(node: str, service: Service) -> None:
+    check_tests(node, service, "test/*.test.js")
+
+
+@pytest.mark.parametrize("framework", ["ai-sdk", "mastra"])
+def test_an_adapter_works_beside_the_real_framework(
+    framework: str, node: str, packages: None, service: Service
+) -> None:
+    check_tests(node, service, f"test/adapters/{framework}.test.js")
+
+
+def test_the_types_are_those_of_the_document_and_the_client_fits_them(packages: None) -> None:
     assert TYPES.read_text("utf-8") == types(openapi()), "run `python -m scripts.typescript_client --types`"
     run("npm", "run", "check")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -123,3 +124,21 @@ def test_an_unknown_relation_and_an_unknown_emotion_are_named_in_the_answer(serv
     notes = " ".join(sent(service, "resonate", signal)["notes"])
     assert "no memory found has any of the relations" in notes
     assert "saudade is not in the vocabulary of emotions" in notes
+
+
+@pytest.mark.parametrize("way", ["retrieve", "wake"])
+def test_the_graph_alone_comes_in_the_form_that_is_accepted(service: Service, kai: str, way: str) -> None:
+    asked: dict[str, Any] = {"query_text": "mind-protocol.org"}
+    if way == "wake":
+        asked = {"query_mode": "find_similar_state", "current_emotions": {"loneliness": 0.8}}
+    body = {"citizen_id": kai, "query_levels": ["N1"], **asked}
+    whole = service.http.post(f"/v1/{way}", json=body).json()["traversal_graph"]
+    memories = {f"N1|{node['node_id']}" for node in whole["nodes"]}
+    assert memories
+    drawn = service.http.post(f"/v1/{way}", json=body, headers={"Accept": "application/graphml+xml"})
+    assert drawn.headers["Content-Type"] == "application/graphml+xml"
+    graph = ElementTree.fromstring(drawn.text)
+    assert {node.attrib["id"] for node in graph.iter("{http://graphml.graphdrawing.org/xmlns}node")} == memories
+    linked = service.http.post(f"/v1/{way}", json=body, headers={"Accept": "application/vnd.node-link+json"})
+    assert {node["id"] for node in linked.json()["nodes"]} == memories
+    assert {edge["source"] for edge in linked.json()["edges"]} <= memories

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from api.cli.hosts.hook import read_messages
 from api.runtime.runtime import now
+from hook import read_messages
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.files import make_file

@@ -11,24 +11,35 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from api.cli.hosts.table import Document, is_ours
+import yaml
+
+from api.cli.hosts.table import FREE, NAME, Document, at, is_ours, put, with_hook
 from schemas.errors import Conflict
 
 BACKUP: Final = ".before-substrate"
+_HERE: Final = Path(__file__).parent
+PROGRAMS: Final = _HERE if (_HERE / "hook.py").is_file() else _HERE.parents[2] / "clients" / "hosts"
+"""The hook and the plugins of hosts: a wheel has them beside this module."""
 _COMMENTS: Final = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
 
 class FileChange(NamedTuple):
-    """A file before and after; None where there is none."""
+    """A file before and after; None where there is none. `is_whole`: all of it is ours, and none of it is kept."""
 
     path: Path
     before: str | None
     after: str | None
+    is_whole: bool = False
 
 
 def read_json(path: Path) -> Document:
     """The document; empty where there is no file. Raises Conflict for a file that cannot be changed safely."""
     return _parse(path, _read(path) or "")
+
+
+def read_yaml(path: Path) -> Document:
+    """The document; empty where there is no file. Raises Conflict for a file that is no YAML."""
+    return _parse_yaml(path, _read(path) or "")
 
 
 def read_toml(path: Path) -> Document:
@@ -43,27 +54,75 @@ def plan_json(path: Path, edit: Callable[[Document], None], *, removes: bool = F
     Conflict for a file that cannot be changed safely, or whose shape the edit refuses.
     """
     before = _read(path)
-    document, left = _parse(path, before or ""), _parse(path, before or "")
+    former = _read(backup_of(path))
+    document, left, earlier = (_parse(path, text or "") for text in (before, before, former if removes else None))
     try:
         edit(left)
+        edit(earlier)
     except ValueError as fault:
         raise Conflict(
             f"{path}: {fault}", remedy="Nothing was changed; name another with --name, or change it by hand."
         ) from fault
     if left == document:
         return FileChange(path, before, before)
-    former = _read(backup_of(path))
-    if removes and former is None and not left:
+    if removes and former is None and not _bare(left):
         return FileChange(path, before, None)
-    if removes and former is not None and _without_empty(_parse(path, former)) == _without_empty(left):
+    if removes and former is not None and _bare(earlier) == _bare(left):
         return FileChange(path, before, former)
     indent = re.search(r"^([ \t]+)\S", before or "", re.MULTILINE)
     step = indent[1] if indent else "  "
     return FileChange(path, before, json.dumps(left, indent=step, ensure_ascii=False) + "\n")
 
 
-def _without_empty(document: Document) -> Document:
-    return dict(filter(lambda item: item[1] != {}, document.items()))
+def _bare(document: Document) -> Document:
+    """What somebody wrote of it: not the version of its form, nor what is empty."""
+    return dict(filter(lambda item: item[0] != "version" and item[1] != {}, document.items()))
+
+
+def plan_plugin(path: Path, source: str, words: list[str] | None) -> FileChange:
+    """A file that the host loads, with the words that call the hook, or without the file.
+
+    Raises Conflict where another's file stands there.
+    """
+    before, ours = _read(path), (PROGRAMS / source).read_text("utf-8")
+    if before is not None and NAME not in before:
+        raise Conflict(f"{path} is there and is not ours", remedy="Nothing was changed; move it away first.")
+    return FileChange(path, before, None if words is None else with_hook(ours, words), is_whole=True)
+
+
+def plan_yaml(path: Path, slot: str, *, removes: bool = False) -> FileChange:
+    """The file with our name in the slot `block.key`, or without it; all else keeps its bytes.
+
+    Raises Conflict where another holds the slot, or the file is written so that one line cannot set it.
+    """
+    before, former = _read(path), _read(backup_of(path))
+    text, (block, key) = before or "", slot.split(".")
+    wanted, held = _parse_yaml(path, text), at(_parse_yaml(path, text), slot)
+    if removes != (held == NAME):
+        return FileChange(path, before, before)
+    if held and held not in FREE:
+        raise Conflict(f"{path}: `{slot}` is {held!r}, and there can be one", remedy="Take that one out first.")
+    put(wanted, slot, None if removes else NAME)
+    if removes and former is not None:
+        earlier = _parse_yaml(path, former)
+        put(earlier, slot, None)
+        if earlier == wanted:
+            return FileChange(path, before, former)
+    head = re.search(rf"^{block}:[ \t]*(?:#.*)?\n((?:[ \t].*\n|#.*\n|\n)*)", text, re.MULTILINE)
+    found = re.search(rf"^[ \t]+{key}:.*\n", head[1], re.MULTILINE) if head else None
+    inner = re.search(r"^[ \t]+(?=[^\s#])", head[1], re.MULTILINE) if head else None
+    line = "" if removes else f"{inner[0] if inner else '  '}{key}: {NAME}\n"
+    if head is None:
+        after = text + ("" if not text or text.endswith("\n") else "\n") + f"{block}:\n{line}"
+    else:
+        rest = head[1].replace(found[0], line, 1) if found else line + head[1]
+        opening = head[0][: len(head[0]) - len(head[1])] if rest.strip() else ""
+        after = text[: head.start()] + opening + rest + text[head.end() :]
+    if _parse_yaml(path, after) != wanted or (
+        head is None and re.search(rf"^['\"]?{block}\b", text, re.MULTILINE)
+    ):
+        raise Conflict(f"{path}: no one line sets `{slot}`", remedy=f"Set it by hand: `{slot}` is `{NAME}`.")
+    return FileChange(path, before, after or None)
 
 
 def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> FileChange:
@@ -103,6 +162,8 @@ def apply(change: FileChange) -> None:
     try:
         if change.after is None:
             target.unlink()
+            if change.is_whole and target.parent.name == NAME and not any(target.parent.iterdir()):
+                target.parent.rmdir()
             return
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         if not mode & stat.S_IWUSR:
@@ -111,7 +172,7 @@ def apply(change: FileChange) -> None:
         former = _read(backup)
         if change.after == former:
             backup.unlink()
-        elif former is None and change.before is not None:
+        elif former is None and change.before is not None and not change.is_whole:
             _replace(backup, change.before, mode)
         _replace(target, change.after, mode)
     except OSError as fault:
@@ -176,3 +237,13 @@ def _parse_toml(path: Path, text: str) -> Document:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise Conflict(f"{path} is no TOML that takes it: {fault}", remedy="Nothing was changed.") from fault
+
+
+def _parse_yaml(path: Path, text: str) -> Document:
+    try:
+        document = yaml.safe_load(text) or {}
+    except yaml.YAMLError as fault:
+        raise Conflict(f"{path} is no YAML: {fault}", remedy="Nothing was changed.") from fault
+    if not isinstance(document, dict):
+        raise Conflict(f"{path} is no mapping of YAML", remedy="Nothing was changed.")
+    return document

@@ -1143,6 +1143,9 @@ def graphml(nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any
     return f'{head}\n{declared}<graph edgedefault="directed">\n{body}</graph>\n</graphml>\n'
 
 
+GraphForm = Literal["graphml", "node-link"]
+
+
 class TraversalGraph(GraphFigures):
     """The memories found as a graph. `graph_density` is edges / possible edges, 0 below two nodes.
 
@@ -1170,6 +1173,10 @@ class TraversalGraph(GraphFigures):
         """The graph as GraphML, which Gephi, yEd, Cytoscape and NetworkX read."""
         linked = self.node_link()
         return graphml(linked["nodes"], linked["edges"])
+
+    def written(self, form: GraphForm) -> str:
+        """The graph as a text: GraphML, or its node-link form as JSON."""
+        return self.graphml() if form == "graphml" else dumps(self.node_link(), ensure_ascii=False)
 
 
 def stream_html(rows: Sequence[tuple[bool, datetime, str, str]]) -> str:

@@ -93,10 +93,30 @@ def test_the_client_needs_httpx_and_pydantic_alone_and_nothing_of_the_service() 
     """anyio comes with httpx, typing-extensions with pydantic; pydantic-core is a part of pydantic."""
     settings = tomllib.loads((CLIENT / "pyproject.toml").read_text("utf-8"))
     assert bare(settings["project"]["dependencies"]) == ["httpx", "pydantic"]
-    codes = [path.read_text("utf-8") for path in (CLIENT / "substrate_client").rglob("*.py")]
-    found = {module.partition(".")[0] for code in codes for module in imported(code)}
-    foreign = found - sys.stdlib_module_names - {"substrate_client"}
-    assert foreign == {"anyio", "httpx", "pydantic", "typing_extensions"}
+    codes = [path for path in (CLIENT / "substrate_client").rglob("*.py") if path.parent.name != "adapters"]
+    assert foreign_to_client(codes) == {"anyio", "httpx", "pydantic", "typing_extensions"}
+
+
+def foreign_to_client(paths: list[Path]) -> set[str]:
+    """The packages that these files of the client import, besides itself and what Python brings."""
+    found = {module.partition(".")[0] for path in paths for module in imported(path.read_text("utf-8"))}
+    return found - sys.stdlib_module_names - {"substrate_client"}
+
+
+def test_an_adapter_of_the_client_needs_its_own_framework_alone() -> None:
+    """Each framework is an extra of the client, and has a lock for its test."""
+    settings = tomllib.loads((CLIENT / "pyproject.toml").read_text("utf-8"))
+    extras = settings["project"]["optional-dependencies"]
+    assert {path.stem for path in (CLIENT / "locks").iterdir()} == set(extras)
+    adapters = {path.stem: path for path in (CLIENT / "substrate_client" / "adapters").glob("*.py")}
+    own = {"openai-agents": {"agents"}, "google-adk": {"google"}}
+    for extra in extras:
+        name = extra.replace("-", "_")
+        paths = [path for stem, path in adapters.items() if stem.startswith(name)]
+        assert foreign_to_client(paths) - {"typing_extensions"} == own.get(extra, {name})
+        for path in paths:
+            adapters.pop(path.stem)
+    assert foreign_to_client(list(adapters.values())) == set()
 
 
 def test_the_client_and_the_service_have_one_version() -> None:

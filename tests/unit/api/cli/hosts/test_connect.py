@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from api.cli.hosts import table
 from tests.acceptance.test_cli import Command, Said
 
 URL = "http://127.0.0.1:8000"
 FORMER = '{\n    "theme": "dark",  "mcpServers": {"other": {"command": "x"}}, "servers": {}}'
+FORMER_OF = {
+    "codex": 'model = "o3"  # mine\n[tui]\nx = 1',
+    "hermes": "# mine\nmodel: {default: x}\nmemory:  # of Hermes\n  limit: 3\n  provider: ''\nlast: 1\n",
+    "openclaw": '{"plugins": {"allow": ["a"], "slots": {"memory": "memory-core"}}, "theme": "dark"}',
+}
 FILES = {name: (".config/" if host.base == "config" else "") + host.file for name, host in table.HOSTS.items()}
 
 
@@ -49,7 +57,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 @pytest.mark.parametrize("host", table.HOSTS)
 def test_what_is_written_twice_and_removed_leaves_no_difference(home: Home, host: str, there: bool) -> None:
     if there:
-        home.write(host, 'model = "o3"  # mine\n[tui]\nx = 1' if host == "codex" else FORMER)
+        home.write(host, FORMER_OF.get(host, FORMER))
+        for beside in filter(None, (table.HOSTS[host].hooks,)):
+            (home.path / beside.file).parent.mkdir(parents=True, exist_ok=True)
+            theirs = {"hooks": {beside.events[0]: [{"command": "lint"}]}, "mcpServers": {}}
+            (home.path / beside.file).write_text(json.dumps(theirs, indent=3), "utf-8")
     before = home.files()
     shown = home.connect(host, "--dry-run")
     assert shown.code == 0
@@ -57,11 +69,7 @@ def test_what_is_written_twice_and_removed_leaves_no_difference(home: Home, host
     assert home.files() == before
     assert home.connect(host).code == 0
     once = home.files()
-    written = once[FILES[host]].decode()
-    document = tomllib.loads(written) if host == "codex" else json.loads(written)
-    words = table.words_of(document[table.HOSTS[host].under]["substrate"])
-    assert Path(words[0]).is_absolute()
-    assert words[-4:] == ["--url", URL, "--citizen", "ada"]
+    assert_called(table.HOSTS[host], once)
     assert "unchanged" in home.connect(host).out
     assert home.files() == once
     assert home.connect(host, "--remove").code == 0
@@ -69,6 +77,30 @@ def test_what_is_written_twice_and_removed_leaves_no_difference(home: Home, host
         assert home.files()[FILES[host]].decode().rstrip("\n") == before[FILES[host]].decode()
     else:
         assert home.files() == before
+
+
+def assert_called(host: table.Host, files: dict[str, bytes]) -> None:
+    """What is written calls the tools, and the hook at each event, with absolute commands."""
+    called = [table.hook_in(text.decode()) for path, text in files.items() if path in host.plugin]
+    hooks = host.hooks
+    if hooks is not None:
+        document = json.loads(files[hooks.file])
+        called += [table.hook_of(document, event) for event in hooks.events]
+        assert document.get("version") == hooks.version
+    for words in filter(None, called):
+        assert Path(words[0]).is_absolute()
+        assert Path(words[3]).is_file()
+        assert words[4:] == [URL, "ada", "800"]
+    assert any(called) == bool(hooks or host.plugin)
+    file = next(text for path, text in files.items() if path.endswith(host.file)).decode()
+    reads = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+    document = reads[host.form](file)
+    for slot, value in host.slots.items():
+        assert table.at(document, slot) == value
+    if host.form != "yaml":
+        words = table.words_of(table.at(document, f"{host.under}.substrate"))
+        assert Path(words[0]).is_absolute()
+        assert words[-4:] == ["--url", URL, "--citizen", "ada"]
 
 
 def test_what_others_wrote_since_stays_and_so_does_what_was_added_to_the_entry(home: Home) -> None:
@@ -113,6 +145,13 @@ def test_hooks_of_others_keep_their_places(home: Home) -> None:
         ("codex", "a = ", "no TOML"),
         ("codex", '[mcp_servers.substrate]\ncommand = "npx"\n', "not ours"),
         ("codex", "mcp_servers = {}\n", "no TOML that takes it"),
+        ("hermes", "memory: {provider: mem0}\n", "is 'mem0'"),
+        ("hermes", "memory: {}\n", "no one line"),
+        ("hermes", "memory:\n\t- x", "no YAML"),
+        ("hermes", "- x", "no mapping"),
+        ("openclaw", '{"plugins": {"slots": {"memory": "memory-lancedb"}}}', "is 'memory-lancedb'"),
+        ("openclaw", "{plugins: {}}", "no JSON"),
+        ("openclaw", '{"mcp": []}', "not an object"),
     ],
 )
 def test_a_file_that_cannot_be_changed_safely_is_refused_and_stays(
@@ -153,13 +192,53 @@ def test_a_link_is_written_through_and_a_read_only_file_is_refused(home: Home) -
     assert home.files() == before
 
 
-def test_without_a_service_the_data_directory_is_named_and_there_are_no_hooks(home: Home) -> None:
-    said = home.command("connect", "claude-code", "-c", "ada")
-    assert "No hooks" in said.out
+def test_without_a_service_the_data_directory_is_named_and_the_hook_starts_one(home: Home) -> None:
+    assert home.command("connect", "claude-code", "-c", "ada", "--also", "team").code == 0
     entry = json.loads((home.path / ".claude.json").read_text())["mcpServers"]["substrate"]
     assert entry["args"][-5:] == ["--data", str(home.command.data), "mcp", "--citizen", "ada"]
-    assert not (home.path / ".claude/settings.json").exists()
+    words = table.hook_of(json.loads((home.path / ".claude/settings.json").read_text()), "Stop")
+    assert words[4:7] == [str(home.command.data), "ada,team", "800"]
+    assert Path(words[7]).is_absolute()
     assert home.command("connect", "claude-code").code == 2
     assert home.command("connect", "emacs").code == 2
     assert home.connect("cursor", "--name", "a.b").code == 2
     assert home.connect("cursor", "--check").code == 4
+
+
+def test_a_plugin_of_another_is_not_replaced_and_one_of_an_older_version_is(home: Home) -> None:
+    plugin = home.path / ".config/opencode/plugins/substrate.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("// of somebody\n", "utf-8")
+    before = home.files()
+    assert "not ours" in home.connect("opencode").err
+    assert home.files() == before
+    plugin.write_text("// substrate, older\n", "utf-8")
+    assert home.connect("opencode").code == 0
+    assert "older" not in plugin.read_text()
+    assert home.connect("opencode", "--remove").code == 0
+    assert home.files() == {}
+
+
+def test_a_memory_that_was_chosen_since_keeps_its_slot(home: Home) -> None:
+    for host, text, other in (
+        ("hermes", "memory:\n  provider: mem0\n", "mem0"),
+        ("openclaw", '{"plugins": {"slots": {"memory": "memory-lancedb"}}}', "memory-lancedb"),
+    ):
+        home.connect(host)
+        home.write(host, text)
+        assert home.connect(host, "--remove").code == 0
+        assert other in home.files()[FILES[host]].decode()
+
+
+def test_a_full_disk_leaves_every_file_as_it_was(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.write("cursor", FORMER)
+    before = home.files()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    said = home.connect("cursor")
+    assert said.code == 5
+    assert "No space left" in said.err
+    assert home.files() == before

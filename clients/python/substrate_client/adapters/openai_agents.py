@@ -1,0 +1,169 @@
+"""A session and a recall for the OpenAI Agents SDK. Needs the extra `substrate-client[openai-agents]`.
+
+memory = SubstrateMemory(client, "ada")
+await Runner.run(agent, "Hello", session=memory.session("chat-1"), run_config=RunConfig(
+    call_model_input_filter=memory.recall))
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from hashlib import blake2b
+from time import time_ns
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from substrate_client.adapters.recalled import MAX_TOKENS, missing, recall, storable
+from substrate_client.async_client import AsyncSubstrate
+from substrate_client.errors import NotFound, Refused
+
+try:
+    from agents import SessionSettings
+    from agents.run import ModelInputData
+except ModuleNotFoundError as error:
+    raise missing("openai-agents", error) from error
+
+if TYPE_CHECKING:
+    from agents import TResponseInputItem
+    from agents.run import CallModelData
+
+    from substrate_client.models import ConsciousnessNode
+
+AT_ONCE: Final = 100
+PIECE: Final = 40_000
+"""So many characters of an item stand in one memory, of which the fields take at most 100,000 bytes."""
+MAX_NAME: Final = 120
+
+
+class SubstrateMemory:
+    """The memory of a citizen: its sessions, and what it recalls before a model is called."""
+
+    def __init__(self, client: AsyncSubstrate, citizen_id: str, max_tokens: int = MAX_TOKENS) -> None:
+        self.client, self.citizen_id, self.max_tokens = client, citizen_id, max_tokens
+
+    def session(self, session_id: str, settings: SessionSettings | None = None) -> SubstrateSession:
+        """The session with this id, for `Runner.run(session=…)`."""
+        return SubstrateSession(session_id, self.client, self.citizen_id, settings)
+
+    async def recall(self, data: CallModelData[Any]) -> ModelInputData:
+        """The input with what is remembered about the last user's message before it; a session does not keep it.
+
+        For `RunConfig(call_model_input_filter=…)`. It asks once before each call of the model.
+        """
+        given = data.model_data
+        said = [number for number, item in enumerate(given.input) if _spoken(item)[0] == "user"]
+        if not said:
+            return given
+        text = _spoken(given.input[said[-1]])[1]
+        found = await recall(self.client, self.citizen_id, text, max_tokens=self.max_tokens)
+        if not found:
+            return given
+        told = cast("TResponseInputItem", {"role": "user", "content": found})
+        return ModelInputData([*given.input[: said[-1]], told, *given.input[said[-1] :]], given.instructions)
+
+
+class SubstrateSession:
+    """A conversation, item by item, as the SDK's `Session`. What a user or an assistant said is found by recall.
+
+    Each item comes back as it was. What is popped or cleared is retracted: it stays in the history.
+    """
+
+    def __init__(
+        self, session_id: str, client: AsyncSubstrate, citizen_id: str, settings: SessionSettings | None = None
+    ) -> None:
+        self.session_id, self.session_settings = session_id, settings or SessionSettings()
+        self._client, self._citizen_id = client, citizen_id
+        self._bucket = f"openai-agents/{blake2b(session_id.encode(), digest_size=12).hexdigest()}"
+        self._last = 0
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """The items in their order; with `limit` the last of them."""
+        most = self.session_settings.limit if limit is None else limit
+        items = [item async for _, item in self._stored()]
+        return items if most is None else items[max(0, len(items) - most) :] if most > 0 else []
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Store items after those that are there. Raises Refused when they were refused."""
+        commands = [command for item in items for command in self._commands(item)]
+        for first in range(0, len(commands), AT_ONCE):
+            await self._apply(commands[first : first + AT_ONCE], atomic=True)
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Retract the last item and return it; None when there is none."""
+        stored = [each async for each in self._stored()]
+        if not stored:
+            return None
+        memory_ids, item = stored[-1]
+        await self._retract(memory_ids)
+        return item
+
+    async def clear_session(self) -> None:
+        """Retract all items."""
+        await self._retract([each async for memory_ids, _ in self._stored() for each in memory_ids])
+
+    async def _retract(self, memory_ids: list[str]) -> None:
+        for first in range(0, len(memory_ids), AT_ONCE):
+            part = memory_ids[first : first + AT_ONCE]
+            await self._apply([{"command": "retract", "id": memory_id} for memory_id in part], atomic=False)
+
+    async def _apply(self, commands: list[dict[str, Any]], *, atomic: bool) -> None:
+        owned = [{**command, "citizen_id": self._citizen_id} for command in commands]
+        answer = await self._client.apply(owned, atomic=atomic)
+        for receipt in answer.receipts:
+            gone = receipt.command == "retract" and receipt.problem in ("conflict", "not-found")
+            if receipt.status == "refused" and not gone:  # another caller may have retracted it just now
+                raise Refused("; ".join(receipt.faults), faults=receipt.faults)
+
+    def _commands(self, item: TResponseInputItem) -> Iterator[dict[str, Any]]:
+        """The memories of an item: its JSON in pieces, and in the first one what was said."""
+        self._last = max(self._last + 1, time_ns())
+        role, text = _spoken(item)
+        kind, written = str(item.get("type", "message")), json.dumps(item)
+        pieces = [written[start : start + PIECE] for start in range(0, len(written), PIECE)]
+        for number, piece in enumerate(pieces):
+            place = {"at": self._last, "piece": number, "of": len(pieces)}
+            named = {"node_type": "SessionItem", "name": kind, "source": "tool"}
+            if text and number == 0:
+                name = f"{role.capitalize()}: {' '.join(text.split())}"[:MAX_NAME]
+                named = {"node_type": "Turn", "name": name, "description": text, "speaker": role}
+                named["source"] = "ingestion"
+            yield {
+                "command": "remember",
+                "id": f"{self._bucket.replace('/', ':')}:{self._last}:{number}",
+                **named,
+                "episode_id": self.session_id,
+                "buckets": [self._bucket],
+                "extra": {"place": place, "json": piece},
+                "restate": True,
+            }
+
+    async def _stored(self) -> AsyncIterator[tuple[list[str], TResponseInputItem]]:
+        """Each item with the ids of its memories, in order."""
+        items: dict[int, list[ConsciousnessNode]] = {}
+        cursor: str | None = None
+        while True:
+            try:
+                page = await self._client.list_memories(
+                    citizen_id=self._citizen_id, bucket=self._bucket, limit=500, cursor=cursor
+                )
+            except NotFound:  # nothing was remembered yet
+                return
+            for memory in page.memories:
+                items.setdefault(memory.extra["place"]["at"], []).append(memory)
+            cursor = page.next
+            if cursor is None:
+                break
+        for _, pieces in sorted(items.items()):
+            pieces.sort(key=lambda memory: int(memory.extra["place"]["piece"]))
+            written = "".join(memory.extra["json"] for memory in pieces)
+            yield [memory.node_id for memory in pieces], json.loads(written)
+
+
+def _spoken(item: Mapping[str, Any] | TResponseInputItem) -> tuple[str, str]:
+    """Who said the item, and its text; nothing of a tool, a thought or an instruction."""
+    fields = cast("Mapping[str, Any]", item)
+    role, content = fields.get("role"), fields.get("content")
+    if role not in ("user", "assistant"):
+        return "", ""
+    parts = [content] if isinstance(content, str) else [part.get("text") for part in content or ()]
+    return str(role), storable("\n".join(part for part in parts if isinstance(part, str)))
