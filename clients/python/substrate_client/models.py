@@ -1365,7 +1365,7 @@ class Delivery(AnswerPart):
     """A message of a webhook: what became of it, and `answer`, the last status or why there was none.
 
     `id` is the header `webhook-id`, the same each time that it is sent. `waiting`: it is sent again at `next_at`;
-    `dead`: not any more, unless you ask for it; `gone`: it came again later. `of`: the memory or link that changed.
+    `dead`: not any more, unless you ask for it; `gone`: it came again later. `of`: the memory or link changed.
     """
 
     id: str
