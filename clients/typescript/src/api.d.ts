@@ -886,8 +886,6 @@ export interface paths {
         /**
          * Send changes to an address
          * @description Send each change of a graph to an address from now on. The secret is shown only once.
-         *
-         *     It follows what the key may read, and ends with the key.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -3785,8 +3783,7 @@ export interface components {
          * @description A message of a webhook: what became of it, and `answer`, the last status or why there was none.
          *
          *     `id` is the header `webhook-id`, the same each time that it is sent. `waiting`: it is sent again at `next_at`;
-         *     `dead`: not any more, unless you ask for it; `gone`: what it told of came again at a later place. `of`: the
-         *     memory or link that changed; an erasure takes its messages along.
+         *     `dead`: not any more, unless you ask for it; `gone`: it came again later. `of`: the memory or link changed.
          */
         Delivery: {
             /** Id */
@@ -10818,7 +10815,9 @@ export interface operations {
     retrieve: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                accept?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10844,7 +10843,9 @@ export interface operations {
     wake: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                accept?: string;
+            };
             path?: never;
             cookie?: never;
         };

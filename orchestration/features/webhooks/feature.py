@@ -34,8 +34,6 @@ async def create_webhook(
 ) -> values.NewWebhook:
     """Send each change of a graph to an address from now on. The secret is shown only once.
 
-    It follows what the key may read, and ends with the key.
-
     Raises NotFound for a graph that is not there, InvalidRequest for an unknown command or an address to which
     nothing may be sent, Conflict for too many.
     """
@@ -83,7 +81,9 @@ async def list_deliveries(
     """
     graph, _ = await find_webhook(webhook_id, request, deps)
     found = await store.read_deliveries(graph, webhook_id)
-    return values.DeliveriesAnswer(deliveries=tuple(one for one in found if request.status in (None, one.status)))
+    return values.DeliveriesAnswer(
+        deliveries=tuple(filter(lambda one: request.status in (None, one.status), found))
+    )
 
 
 async def send_again(
@@ -114,17 +114,18 @@ async def find_webhook(webhook_id: str, request: GraphRequest, deps: Deps) -> tu
 
 
 READS: Final = graph_may("read")
+WRITES: Final = graph_may("write")
 OPERATIONS: Final = group(
     "feed",
-    Operation("create_webhook", "POST /v1/webhooks", "Send changes to an address", READS, create_webhook,
+    Operation("create_webhook", "POST /v1/webhooks", "Send changes to an address", WRITES, create_webhook,
               status=201, call=Method(once=True)),
     Operation("list_webhooks", "GET /v1/webhooks", "List the webhooks of a graph", READS, list_webhooks),
-    Operation("remove_webhook", "DELETE /v1/webhooks/{webhook_id}", "Remove a webhook", READS, remove_webhook,
+    Operation("remove_webhook", "DELETE /v1/webhooks/{webhook_id}", "Remove a webhook", WRITES, remove_webhook,
               call=Method(once=True)),
     Operation("list_deliveries", "GET /v1/webhooks/{webhook_id}/deliveries", "List the messages of a webhook",
               READS, list_deliveries),
     Operation("send_again", "POST /v1/webhooks/{webhook_id}/deliveries", "Send dead messages again",
-              READS, send_again),
+              WRITES, send_again),
 )  # fmt: skip
 FEATURE: Final = Feature(
     "webhooks",
