@@ -29,7 +29,6 @@ SAVE: Final = Query(
     "MERGE (d:Delivery {id: row.id}) SET d.webhook = $id, d.status = row.status, d.at = row.at, "
     "d.of = row.of, d.data = row.data RETURN count(d)",
 )
-"""Changes nothing where the webhook was removed meanwhile."""
 DELIVERIES: Final = Query(
     "deliveries", "MATCH (d:Delivery) WHERE d.webhook = $id RETURN d.data ORDER BY d.at DESC, d.id"
 )
