@@ -164,7 +164,7 @@ class Sender(NamedTuple):
         hook, ends = self.hook, time.monotonic() + ROUND_S
         stored = await store.read_deliveries(self.graph, hook.id)
         now = to_datetime(await self.deps.connection.now())
-        waiting = [one for one in reversed(stored) if one.status == "waiting"]
+        waiting = list(filter(lambda one: one.status == "waiting", reversed(stored)))
         for one in waiting:
             if one.next_at is not None and one.next_at <= now and time.monotonic() < ends:
                 hook = await self.keep(hook, await self.again(one))
