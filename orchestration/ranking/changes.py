@@ -73,9 +73,9 @@ class ComparedHit(NamedTuple):
     """A hit as it is compared with others.
 
     `at`: when it began to hold. `whose`: whose words it is; only the same voice tells of its own changes. `total`:
-    its score. `likeness`: to the question. `stems`: of its words, in the `language` of the question. `gives_kind`:
-    it gives a thing of the kind asked for. `passage`: a part of a long text, whose time does not say how one of
-    its many things is now. `attribute`: it has a word for the attribute asked for, "moved" where one lives.
+    its score. `likeness`: to the question. `stems`: of its words, in the `language` of the question. `passage`: a
+    part of a long text, whose time does not say how one of its many things is now. `attribute`: it has a word for
+    the attribute asked for, "moved" where one lives.
     """
 
     at: int
@@ -86,7 +86,6 @@ class ComparedHit(NamedTuple):
     voice: Voice
     stems: AbstractSet[str]
     language: str = DEFAULT_LANGUAGE
-    gives_kind: bool = False
     passage: bool = False
     attribute: bool = False
 
@@ -108,10 +107,9 @@ class Features(NamedTuple):
     """What speaks for a change, about [0, 1] each but `earlier_total` and `later_total`, which are at most 0.
 
     The ranks and totals of both; their likeness to the question, and whether the later one has none; the words of
-    the question and the rare other words that both share; whether both give the kind of thing asked for; verbs and
-    other words of change in the later one; how late it is among all hits; the days between them, up to 200;
-    whether these are hours, and no verb tells of a change of it; whether the later one is short; whether both are
-    of one day; whether the later one speaks of the one who says it, or of what might be.
+    the question and the rare other words that both share; verbs and other words of change in the later one; how
+    late it is among all hits; the days between them, up to 200; whether these are hours, and no verb tells of a
+    change of it; whether the later one is short; whether it speaks of the one who says it, or of what might be.
     """
 
     earlier_rank: float
@@ -123,14 +121,12 @@ class Features(NamedTuple):
     later_unlike: float
     asked: float
     shared: float
-    both_give: float
     verbs: float
     changes: float
     lateness: float
     gap: float
     near: float
     brief: float
-    same_day: float
     later_own: float
     later_unreal: float
 
@@ -300,7 +296,7 @@ def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, 
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
     intercept, weights = read_weights()
     days = (at - at[former][:, None]) / DAY
-    gives, attribute = column_of(first, "gives_kind", np.bool_), column_of(first, "attribute", np.bool_)
+    attribute = column_of(first, "attribute", np.bool_)
     verbs, own, unreal = (
         column_of(first, "voice.verbs"),
         column_of(first, "voice.own"),
@@ -310,10 +306,8 @@ def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, 
     of_pairs = (
         weights.asked * np.minimum(4.0, words.asked) / 4.0
         + weights.shared * words.kinship
-        + weights.both_give * (gives[former][:, None] & gives)
         + weights.gap * np.minimum(1.0, days / 200)
         + weights.near * ((days < 1 / 12) & ~(of_one & (verbs > 0)))
-        + weights.same_day * (days < 1)
     )
     places, total, likeness = np.arange(1, len(first) + 1), column_of(first, "total"), column_of(first, "likeness")
     is_unlike, behind = np.isnan(likeness), total - total.max()

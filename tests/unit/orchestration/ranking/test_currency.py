@@ -34,7 +34,7 @@ ASKED = stems("Where do I live?")
 def hit(text: str, day: int, total: float, *, voice: str = "user", changes: int = 0) -> ComparedHit:
     read = ReadText(text)
     spoken = read.voice._replace(verbs=changes, changes=0, own=True, unreal=False)
-    return ComparedHit(day * DAY, voice, total, total / 2, read, spoken, read.stems(), gives_kind=True)
+    return ComparedHit(day * DAY, voice, total, total / 2, read, spoken, read.stems())
 
 
 HOMES = (
