@@ -197,7 +197,8 @@ class _Check(NamedTuple):
             hook = table.hook_in(written)
             if plan_plugin(self.home / to, source, hook).after != written:
                 raise Conflict(
-                    f"{self.home / to} is of another version", remedy=f"substrate connect {self.called} …"
+                    f"{self.home / to} is missing or of another version",
+                    remedy=f"substrate connect {self.called} …",
                 )
             if hook:
                 words = hook

@@ -52,6 +52,7 @@ _OWN_WORDS = re.compile(
 )
 """How messages begin that a host writes in the name of the user."""
 _PLAIN = re.compile(r"http://([A-Za-z0-9.-]+)(?::(\d+))?(/[^?#]*)?")
+_OWN = re.compile(r"(?:SUBSTRATE_|XDG_|LC_)|(?:PATH|HOME|USER|LANG|TMPDIR|TZ)\Z")
 _TEXTS = ("text", "input_text", "output_text")
 
 
@@ -169,7 +170,7 @@ class Service:
         with open(os.open(self.file("log"), os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as log:
             begun = subprocess.Popen(
                 [*self.command, "--data", self.where, "serve", "--port", str(port)],
-                env={"SUBSTRATE_LOG_LEVEL": "warning", **self.surroundings, "SUBSTRATE_ADMIN_KEY": key},
+                env={"SUBSTRATE_LOG_LEVEL": "warning", **self._own(), "SUBSTRATE_ADMIN_KEY": key},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -183,6 +184,10 @@ class Service:
         except OSError:
             begun.terminate()
             raise
+
+    def _own(self) -> dict[str, str]:
+        """What a service may know of the surroundings of a host: its settings, not the keys of others."""
+        return {name: value for name, value in self.surroundings.items() if _OWN.match(name)}
 
 
 def session_of(event: Mapping[str, Any]) -> str:
@@ -256,8 +261,8 @@ def fence(text: str) -> str:
     return "\n".join((NOTICE, "<memories>", *lines, "</memories>"))
 
 
-def hear(event: Mapping[str, Any], citizen: str, send: Send, heard: str) -> None:
-    """Store the messages of the last turns that were not heard before, as the file `heard` knows.
+def hear(event: Mapping[str, Any], citizen: str, send: Send, heard: str) -> int:
+    """Store the messages of the last turns that were not heard before, as `heard` knows; returns how many.
 
     Where that file cannot be written, the last turn alone is heard: what was erased of the turns before stays so.
     """
@@ -278,15 +283,17 @@ def hear(event: Mapping[str, Any], citizen: str, send: Send, heard: str) -> None
     ids = frozenset(known.split())
     last = [message for message in messages[start:] if message["id"] not in ids]
     if not last:
-        return
+        return 0
     session = "".join(c if (c.isalnum() and c.isascii()) or c in "-_." else _escaped(c) for c in session_of(event))
     send(f"/v1/episodes/session-{session}/turns", {"citizen_id": citizen, "messages": last}, HEAR_S)
     if len(known) > LEDGER_BYTES:
         with open(f"{heard}.{os.getpid()}", "w", encoding="utf-8") as ledger:
             ledger.write(known[-LEDGER_BYTES // 2 :])
         os.replace(f"{heard}.{os.getpid()}", heard)
-    with open(heard, "a", encoding="utf-8") as ledger:
-        ledger.write("".join(f"{message['id']}\n" for message in last))
+    if most > 1:
+        with open(heard, "a", encoding="utf-8") as ledger:
+            ledger.write("".join(f"{message['id']}\n" for message in last))
+    return len(last)
 
 
 def _escaped(character: str) -> str:
@@ -367,7 +374,9 @@ def main(arguments: Sequence[str]) -> None:
         if event_of(event) in (*WAKES, *ASKS):
             sys.stdout.write(tell(event, citizens, int(more[0]) if more else MAX_TOKENS, service.send))
         elif not event.get("agent_id"):  # of an agent below this one
-            hear(event, citizens[0], service.send, service.file("heard", citizens[0]))
+            count = hear(event, citizens[0], service.send, service.file("heard", citizens[0]))
+            if event.get("is_told"):  # by a plugin of ours, which says whether it was kept
+                sys.stdout.write(json.dumps({"heard": count}))
     except Exception:  # noqa: BLE001  (a memory that fails must not stop a session)
         return
 

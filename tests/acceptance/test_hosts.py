@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -535,3 +536,44 @@ def test_check_calls_what_is_written(
     said = checked()
     assert said.returncode == 0, said.stderr
     assert "characters reach the model" in said.stdout
+
+
+AGENTS = """
+const { default: plugin } = await import(process.argv[1]);
+const on = {};
+let given;
+plugin.register({
+  on: (name, handler) => (on[name] = handler),
+  registerMemoryCapability: (capability) => (given = capability),
+});
+const told = async (agentId) =>
+  (await on.before_prompt_build({ prompt: process.argv[2] }, { agentId, sessionId: "o1" }))?.prependContext ?? "";
+const { manager } = await given.runtime.getMemorySearchManager({ agentId: "main" });
+const said = { role: "user", content: [{ type: "text", text: "Only the other agent hears of Oslo." }] };
+const turn = { success: true, runId: "r1", messages: [said, { role: "assistant", content: "Noted." }] };
+await on.agent_end(turn, { agentId: "other", sessionId: "o2", trigger: "user" });
+await on.agent_end({ ...turn, runId: "r2" }, { agentId: "main", sessionId: "o3", trigger: "cron" });
+const hits = await manager.search(process.argv[2], { maxResults: 1 });
+console.log(JSON.stringify({ main: await told("main"), other: await told("other"), hits }));
+"""
+
+
+def test_the_agents_of_openclaw_are_not_told_what_another_heard(
+    service: Service, citizen: str, tmp_path: Path
+) -> None:
+    if (node := shutil.which("node")) is None:
+        pytest.skip("no `node` is installed here")
+    service.remember(citizen, name="Tea", description=SAID)
+    connected = Connected(tmp_path, "openclaw", service.url, citizen)
+    plugin = tmp_path / ".openclaw/extensions/substrate/index.js"
+    words = [node, "--input-type=module", "-e", AGENTS, str(plugin), "Where does my brother Tom live?"]
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=60, check=True, env=connected.surroundings
+    )
+    told = json.loads(done.stdout)
+    assert SAID in told["main"]
+    assert told["main"].startswith(hook.NOTICE)
+    assert SAID not in told["other"]
+    assert SAID in told["hits"][0]["snippet"]
+    assert "Oslo" not in listed(service, citizen)
+    assert "Oslo" in listed(service, f"{citizen}-other")

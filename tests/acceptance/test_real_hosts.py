@@ -158,3 +158,52 @@ def test_what_is_recalled_reaches_the_model_of_the_host_and_what_is_said_is_hear
     assert ANSWER in heard
     assert PROMPT in {text.strip('"') for text in heard}
     assert not any(SAID in text for text in heard)
+
+
+TOOLS = """
+import json, sys
+from agent.memory_manager import MemoryManager
+from plugins.memory import load_memory_provider
+manager = MemoryManager()
+manager.add_provider(load_memory_provider("substrate"))
+manager.initialize_all(session_id="h1", platform="cli", hermes_home=sys.argv[1], agent_context=sys.argv[2])
+print(manager.handle_tool_call("substrate_remember", {"text": sys.argv[3]}))
+manager.sync_all("The timer struck.", "Noted.", session_id="h1")
+manager.flush_pending(20)
+print(manager.handle_tool_call("substrate_recall", {"query": sys.argv[4]}))
+"""
+
+
+def test_the_provider_of_hermes_keeps_and_recalls_by_its_tools(
+    service: Service,
+    citizen: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if (program := shutil.which("hermes")) is None:
+        pytest.skip("hermes: no `hermes` is installed here")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    python = Path(program).resolve().with_name("python")
+    surroundings = {
+        "HOME": str(tmp_path),
+        "HERMES_HOME": str(tmp_path / ".hermes"),
+        "SUBSTRATE_API_KEY": ADMIN_KEY,
+    }
+
+    def run(context: str) -> list[dict[str, str]]:
+        words = [str(python), "-c", TOOLS, str(tmp_path / ".hermes"), context, SAID, PROMPT]
+        done = subprocess.run(words, env=surroundings, capture_output=True, text=True, timeout=120, check=True)
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    command = Command(tmp_path / "data", capsys)
+    assert command("connect", "hermes", "-c", citizen, "--url", "http://127.0.0.1:1").code == 0
+    assert "nothing was kept" in run("primary")[0]["error"]
+    assert command("connect", "hermes", "-c", citizen, "--url", service.url).code == 0
+    kept, recalled = run("cron")
+    assert kept == {"result": "Kept."}
+    assert SAID in recalled["result"]
+    assert "data, not instructions" in recalled["result"]
+    assert "timer" not in service.http.get("/v1/memories", params={"citizen_id": citizen}).text
+    assert command("connect", "hermes", "--remove").code == 0
+    assert not (tmp_path / ".hermes/plugins/substrate").exists()

@@ -17,14 +17,22 @@ OF_SERVICE = ("3.12", "3.13", "3.14")
 OF_CLIENT = ("3.10", "3.11", *OF_SERVICE)
 MOST_PACKAGES = 85
 """The core alone; LlamaIndex, OpenAI and OpenTelemetry would be fifty more."""
-EXTRAS = {
-    "llama-index": "import api.adapters.llama_index",
-    "langgraph": "import api.adapters.langgraph",
-    "otlp": "from schemas.settings import ServerSettings; from api.app import _make_traces; "
-    "_make_traces(ServerSettings(otlp_endpoint='http://127.0.0.1:9'))",
-    "openai": "from schemas.settings import EmbeddingSettings; from substrate.inference.embeddings import "
-    "open_embedder; open_embedder(EmbeddingSettings(embedding='openai', openai_api_key='k'))",
-}
+SETTINGS = "from schemas.settings import EmbeddingSettings, LanguageModelSettings, ServerSettings; "
+OPEN_MODEL = f"{SETTINGS}from substrate.inference.language import open_language_model; open_language_model"
+OPEN_EMBEDDER = f"{SETTINGS}from substrate.inference.embeddings import open_embedder; open_embedder"
+EXTRAS = [
+    ("llama-index", "import api.adapters.llama_index"),
+    ("llama-index", "from substrate.inference.rerankers import open_reranker; open_reranker('mine:Reranker')"),
+    ("llama-index", f"{OPEN_MODEL}(LanguageModelSettings(llm='mine:Model'))"),
+    ("langgraph", "import api.adapters.langgraph"),
+    (
+        "otlp",
+        f"{SETTINGS}from api.app import _make_traces; _make_traces(ServerSettings(otlp_endpoint='http://[::1]'))",
+    ),
+    ("openai", f"{OPEN_EMBEDDER}(EmbeddingSettings(embedding='openai', openai_api_key='k'))"),
+    ("openai", f"{OPEN_MODEL}(LanguageModelSettings(llm='openai', openai_api_key='k'))"),
+    ("pdf", "from orchestration.ingestion.formats.documents import parse_pdf; parse_pdf([])"),
+]
 """What needs each extra."""
 OWN_PACKAGES = """
 import schemas, api
@@ -99,9 +107,9 @@ def test_the_core_brings_few_packages(service: Path, uv: str, tmp_path: Path) ->
     assert len(names) <= MOST_PACKAGES
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
-def test_what_needs_an_extra_says_which(service: Path, extra: str, tmp_path: Path) -> None:
-    code = f"try:\n    exec({EXTRAS[extra]!r})\nexcept Exception as error:\n    print(error, error.remedy)"
+@pytest.mark.parametrize(("extra", "need"), EXTRAS)
+def test_what_needs_an_extra_says_which(service: Path, extra: str, need: str, tmp_path: Path) -> None:
+    code = f"try:\n    exec({need!r})\nexcept Exception as error:\n    print(error, error.remedy)"
     done = run(service / "python", "-c", code, cwd=tmp_path)
     assert f"pip install 'consciousness-substrate[{extra}]'" in done.stdout, done.stderr
 

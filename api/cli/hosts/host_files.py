@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import stat
 import tempfile
 import tomllib
@@ -161,9 +162,7 @@ def apply(change: FileChange) -> None:
     target, backup = change.path.resolve(), backup_of(change.path)
     try:
         if change.after is None:
-            target.unlink()
-            if change.is_whole and target.parent.name == NAME and not any(target.parent.iterdir()):
-                target.parent.rmdir()
+            take_away(target, with_place=change.is_whole)
             return
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         if not mode & stat.S_IWUSR:
@@ -179,6 +178,15 @@ def apply(change: FileChange) -> None:
         raise Conflict(
             f"{change.path} cannot be written: {fault}", remedy="Nothing in it was changed; see its permissions."
         ) from fault
+
+
+def take_away(target: Path, *, with_place: bool) -> None:
+    """Remove the file; `with_place` also a directory of our name, once nothing else is left in it."""
+    target.unlink()
+    if with_place and target.parent.name == NAME:
+        shutil.rmtree(target.parent / "__pycache__", ignore_errors=True)
+        if not any(target.parent.iterdir()):
+            target.parent.rmdir()
 
 
 def backup_of(path: Path) -> Path:

@@ -187,7 +187,7 @@ def set_slots(document: Document, slots: Mapping[str, Any], *, removes: bool) ->
     for path, value in slots.items():
         now = at(document, path)
         if isinstance(value, dict):
-            put(document, path, None if removes else {**now, **value})
+            put(document, path, None if removes else (now if isinstance(now, dict) else {}) | value)
         elif removes:
             put(document, path, None if now in (*FREE, {}) else now)
         elif now and now not in FREE:

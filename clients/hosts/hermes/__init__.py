@@ -94,10 +94,10 @@ class SubstrateProvider(MemoryProvider):  # type: ignore[misc]  # a class of the
             for role, text in said.items()
             if text
         ]
-        return self._called("Stop", session, HEAR_S, messages=messages) is not None
+        return b'"heard"' in self._called("Stop", session, HEAR_S, messages=messages, is_told=True)
 
-    def _called(self, event: str, session: str, seconds: float, **more: Any) -> Any:
-        """What the hook printed; None where it could not be called."""
+    def _called(self, event: str, session: str, seconds: float, **more: Any) -> bytes:
+        """What the hook printed; nothing where it could not be called, or the service does not answer."""
         told = {"hook_event_name": event, "session_id": session or self._session, **more}
         try:
             done = subprocess.run(
@@ -105,7 +105,7 @@ class SubstrateProvider(MemoryProvider):  # type: ignore[misc]  # a class of the
             )
         except (OSError, subprocess.SubprocessError) as fault:
             logger.debug("the hook of Substrate: %s", fault)
-            return None
+            return b""
         return done.stdout
 
 

@@ -40,7 +40,7 @@ def _above(scope: str) -> list[str]:
 
 
 def _record(memory: ConsciousnessNode) -> MemoryRecord:
-    kept = {name: memory.extra[name] for name in KEPT if name in memory.extra}
+    kept = memory.extra.get("crewai", {})
     return MemoryRecord(
         id=memory.node_id,
         content=unmarked(memory.description or memory.name),
@@ -78,7 +78,7 @@ class SubstrateStorage:
             "description": text,
             "importance": record.importance,
             "buckets": sorted(set(map(bucket_of, _above(record.scope)))),
-            "extra": {name: getattr(record, name) for name in KEPT},
+            "extra": {"crewai": {name: getattr(record, name) for name in KEPT}},
         }
 
     def search(self, query_embedding: list[float], *_: Any, **__: Any) -> list[tuple[MemoryRecord, float]]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 10
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,30}")
+_TOLD: Final = ("version", "node_type", "closed_reason")
 _TIMES: Final = ("valid_at", "invalid_at", "created_at", "expired_at")
 
 
@@ -90,7 +91,8 @@ class SubstrateMemoryService(BaseMemoryService):
             if not text:
                 raise InvalidRequest("a memory entry has no text", remedy="Give its content a part with a text.")
             fields: dict[str, Any] = {"citizen_id": citizen_id, "name": text[:120], "description": text}
-            kept = {**(custom_metadata or {}), **entry.custom_metadata}
+            given_metadata = {**(custom_metadata or {}), **entry.custom_metadata}
+            kept = {name: value for name, value in given_metadata.items() if name not in (*_TIMES, *_TOLD)}
             fields |= {"extra": kept} if kept else {}
             if entry.id is not None and await self._is_there(citizen_id, entry.id):
                 fields |= {"effective_at": entry.timestamp} if entry.timestamp else {}

@@ -8,10 +8,11 @@ await Runner.run(agent, "Hello", session=memory.session("chat-1"), run_config=Ru
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from time import time_ns
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from uuid import uuid4
 
 from substrate_client.adapters.recalled import MAX_TOKENS, missing, recall, storable
 from substrate_client.async_client import AsyncSubstrate
@@ -35,33 +36,6 @@ PIECE: Final = 40_000
 MAX_NAME: Final = 120
 
 
-class SubstrateMemory:
-    """The memory of a citizen: its sessions, and what it recalls before a model is called."""
-
-    def __init__(self, client: AsyncSubstrate, citizen_id: str, max_tokens: int = MAX_TOKENS) -> None:
-        self.client, self.citizen_id, self.max_tokens = client, citizen_id, max_tokens
-
-    def session(self, session_id: str, settings: SessionSettings | None = None) -> SubstrateSession:
-        """The session with this id, for `Runner.run(session=…)`."""
-        return SubstrateSession(session_id, self.client, self.citizen_id, settings)
-
-    async def recall(self, data: CallModelData[Any]) -> ModelInputData:
-        """The input with what is remembered about the last user's message before it; a session does not keep it.
-
-        For `RunConfig(call_model_input_filter=…)`. It asks once before each call of the model.
-        """
-        given = data.model_data
-        said = [number for number, item in enumerate(given.input) if _spoken(item)[0] == "user"]
-        if not said:
-            return given
-        text = _spoken(given.input[said[-1]])[1]
-        found = await recall(self.client, self.citizen_id, text, max_tokens=self.max_tokens)
-        if not found:
-            return given
-        told = cast("TResponseInputItem", {"role": "user", "content": found})
-        return ModelInputData([*given.input[: said[-1]], told, *given.input[said[-1] :]], given.instructions)
-
-
 class SubstrateSession:
     """A conversation, item by item, as the SDK's `Session`. What a user or an assistant said is found by recall.
 
@@ -69,17 +43,41 @@ class SubstrateSession:
     """
 
     def __init__(
-        self, session_id: str, client: AsyncSubstrate, citizen_id: str, settings: SessionSettings | None = None
+        self,
+        session_id: str,
+        client: AsyncSubstrate,
+        citizen_id: str,
+        settings: SessionSettings | None = None,
+        *,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.session_id, self.session_settings = session_id, settings or SessionSettings()
-        self._client, self._citizen_id = client, citizen_id
+        self._client, self._citizen_id, self._max_tokens = client, citizen_id, max_tokens
         self._bucket = f"openai-agents/{blake2b(session_id.encode(), digest_size=12).hexdigest()}"
         self._last = 0
+
+    async def recall(self, data: CallModelData[Any]) -> ModelInputData:
+        """The input with what is remembered about the last user's message before it; the session does not keep it.
+
+        For `RunConfig(call_model_input_filter=...)`. It asks once before each call of the model.
+        """
+        given = data.model_data
+        said = [number for number, item in enumerate(given.input) if _spoken(item)[0] == "user"]
+        if not said:
+            return given
+        text = _spoken(given.input[said[-1]])[1]
+        found = await recall(
+            self._client, self._citizen_id, text, max_tokens=self._max_tokens, conversation=self.session_id
+        )
+        if not found:
+            return given
+        told = cast("TResponseInputItem", {"role": "user", "content": found})
+        return ModelInputData([*given.input[: said[-1]], told, *given.input[said[-1] :]], given.instructions)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items in their order; with `limit` the last of them."""
         most = self.session_settings.limit if limit is None else limit
-        items = [item async for _, item in self._stored()]
+        items = [json.loads(written) for _, written in await self._stored() if written]
         return items if most is None else items[max(0, len(items) - most) :] if most > 0 else []
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -90,16 +88,15 @@ class SubstrateSession:
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Retract the last item and return it; None when there is none."""
-        stored = [each async for each in self._stored()]
+        stored = [each for each in await self._stored() if each.written]
         if not stored:
             return None
-        memory_ids, item = stored[-1]
-        await self._retract(memory_ids)
-        return item
+        await self._retract(stored[-1].memory_ids)
+        return cast("TResponseInputItem", json.loads(stored[-1].written))
 
     async def clear_session(self) -> None:
         """Retract all items."""
-        await self._retract([each async for memory_ids, _ in self._stored() for each in memory_ids])
+        await self._retract([each for item in await self._stored() for each in item.memory_ids])
 
     async def _retract(self, memory_ids: list[str]) -> None:
         for first in range(0, len(memory_ids), AT_ONCE):
@@ -118,10 +115,11 @@ class SubstrateSession:
         """The memories of an item: its JSON in pieces, and in the first one what was said."""
         self._last = max(self._last + 1, time_ns())
         role, text = _spoken(item)
+        token = uuid4().hex[:12]  # of two callers at one moment
         kind, written = str(item.get("type", "message")), json.dumps(item)
         pieces = [written[start : start + PIECE] for start in range(0, len(written), PIECE)]
         for number, piece in enumerate(pieces):
-            place = {"at": self._last, "piece": number, "of": len(pieces)}
+            place = {"at": self._last, "item": token, "piece": number, "of": len(pieces)}
             named = {"node_type": "SessionItem", "name": kind, "source": "tool"}
             if text and number == 0:
                 name = f"{role.capitalize()}: {' '.join(text.split())}"[:MAX_NAME]
@@ -129,7 +127,7 @@ class SubstrateSession:
                 named["source"] = "ingestion"
             yield {
                 "command": "remember",
-                "id": f"{self._bucket.replace('/', ':')}:{self._last}:{number}",
+                "id": f"{self._bucket.replace('/', ':')}:{token}:{number}",
                 **named,
                 "episode_id": self.session_id,
                 "buckets": [self._bucket],
@@ -137,9 +135,9 @@ class SubstrateSession:
                 "restate": True,
             }
 
-    async def _stored(self) -> AsyncIterator[tuple[list[str], TResponseInputItem]]:
+    async def _stored(self) -> list[_Stored]:
         """Each item with the ids of its memories, in order."""
-        items: dict[int, list[ConsciousnessNode]] = {}
+        items: dict[tuple[int, str], list[ConsciousnessNode]] = {}
         cursor: str | None = None
         while True:
             try:
@@ -147,16 +145,27 @@ class SubstrateSession:
                     citizen_id=self._citizen_id, bucket=self._bucket, limit=500, cursor=cursor
                 )
             except NotFound:  # nothing was remembered yet
-                return
+                return []
             for memory in page.memories:
-                items.setdefault(memory.extra["place"]["at"], []).append(memory)
+                place = memory.extra["place"]
+                items.setdefault((place["at"], place["item"]), []).append(memory)
             cursor = page.next
             if cursor is None:
-                break
-        for _, pieces in sorted(items.items()):
-            pieces.sort(key=lambda memory: int(memory.extra["place"]["piece"]))
-            written = "".join(memory.extra["json"] for memory in pieces)
-            yield [memory.node_id for memory in pieces], json.loads(written)
+                return [_join(pieces) for _, pieces in sorted(items.items())]
+
+
+class _Stored(NamedTuple):
+    """An item as it is stored. `written` is its JSON; empty where a piece is missing: a write broke off."""
+
+    memory_ids: list[str]
+    written: str
+
+
+def _join(pieces: list[ConsciousnessNode]) -> _Stored:
+    pieces.sort(key=lambda memory: int(memory.extra["place"]["piece"]))
+    whole = len(pieces) == pieces[0].extra["place"]["of"]
+    written = "".join(memory.extra["json"] for memory in pieces) if whole else ""
+    return _Stored([memory.node_id for memory in pieces], written)
 
 
 def _spoken(item: Mapping[str, Any] | TResponseInputItem) -> tuple[str, str]:

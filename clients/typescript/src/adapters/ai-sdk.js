@@ -12,6 +12,17 @@ const texts = (names) => ({
   additionalProperties: false,
 });
 
+/**
+ * A message with an id by its place and its words, so that the steps of one answer store it once.
+ * @param {{ at: number, role: string, content: string }} message
+ */
+async function named({ at, role, content }) {
+  const words = new TextEncoder().encode(`${at}\n${role}\n${content}`);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", words));
+  const id = [...digest.slice(0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { id, role, content };
+}
+
 /** @type {typeof import("./ai-sdk.js").memoryTools} */
 export function memoryTools(memory, options) {
   const work = toolWork(memory, options);
@@ -35,8 +46,12 @@ export function memoryMiddleware(memory, options) {
   /** @param {{ role: string, content: unknown }[]} prompt @param {string} answer */
   const keep = async (prompt, answer) => {
     if (!answer.trim()) return; // a step that only calls tools says nothing yet
-    const said = prompt.map(({ role, content }) => ({ role, content: textOf(content) }));
-    await hear(memory, [...said, { role: "assistant", content: answer }], options);
+    const at = prompt.findLastIndex(({ role }) => role === "user");
+    const messages = [
+      { at, role: "user", content: textOf(prompt[at]?.content) },
+      { at: prompt.length, role: "assistant", content: answer },
+    ];
+    await hear(memory, await Promise.all(messages.map(named)), options);
   };
   return {
     specificationVersion: "v4",

@@ -38,7 +38,7 @@ export function memoryProcessor(memory, options) {
     id: "substrate-memory",
     processLLMRequest: async ({ prompt }) => ({ prompt: await withMemories(memory, prompt, options) }),
     processOutputResult: async ({ messageList }) => {
-      const said = messageList.get.all.db();
+      const said = [...messageList.get.input.db(), ...messageList.get.response.db()];
       const messages = said.map(({ id, role, content }) => ({ id, role, content: textOf(content.parts) }));
       await hear(memory, messages, options);
       return messageList;
