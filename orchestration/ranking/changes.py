@@ -152,7 +152,7 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
         return []
     words = compare_words(first, asked, former)
     probability = 1.0 / (1.0 + np.exp(-log_odds(first, former, at, words)))
-    favour_keys(probability, pairs, first, former, asked)
+    favour_keys(probability, pairs, first, former, asked=asked)
     earlier, later = np.nonzero(pairs)
     likely = probability[pairs]
     changes: list[Change] = []
@@ -239,20 +239,26 @@ def find_comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Ins
 
 
 def favour_keys(
-    probability: Numbers, pairs: Flags, first: Sequence[ComparedHit], former: Sequence[int], asked: frozenset[str]
+    probability: Numbers,
+    pairs: Flags,
+    first: Sequence[ComparedHit],
+    former: Sequence[int],
+    *,
+    asked: frozenset[str],
 ) -> None:
     """Make a change between two statements of one key likely, and drop those between one of them and a hit of
     another key that no verb tells of."""
-    openings = np.array([hit.text.flat[:OPENING] for hit in first])
+    openings = np.array(list(map(attrgetter("text.flat"), first)), f"<U{OPENING}")
     alike = np.argwhere(pairs & (openings[former][:, None] == openings)).tolist()
-    keyed = [(row, place) for row, place in alike if have_one_key(first[former[row]], first[place], asked)]
+    keyed = list(filter(lambda pair: have_one_key(first[former[pair[0]]], first[pair[1]], asked), alike))
     if not keyed:
         return
+    rows, places = np.array(keyed).T
     known = np.zeros(len(first), np.bool_)
-    known[[*(former[row] for row, _ in keyed), *(place for _, place in keyed)]] = True
+    known[places] = known[np.array(former)[rows]] = True
     pairs &= ~(known | known[former][:, None]) | (column_of(first, "voice.verbs") > 0)
-    for pair in keyed:
-        pairs[pair], probability[pair] = True, max(KEYED, probability[pair])
+    pairs[rows, places] = True
+    probability[rows, places] = np.maximum(KEYED, probability[rows, places])
 
 
 def have_one_key(one: ComparedHit, other: ComparedHit, asked: frozenset[str]) -> bool:
@@ -267,7 +273,8 @@ def have_one_key(one: ComparedHit, other: ComparedHit, asked: frozenset[str]) ->
     begin = alike_until(said, others)
     end = alike_until(said[begin:][::-1], others[begin:][::-1])
     values = said[begin : len(said) - end], others[begin : len(others) - end]
-    if not (begin and begin + end >= KEY_LENGTH and all(0 < len(value) <= VALUE_LENGTH for value in values)):
+    shortest, longest = sorted(map(len, values))
+    if not (begin and begin + end >= KEY_LENGTH and 0 < shortest <= longest <= VALUE_LENGTH):
         return False
     roots, behind = one.roots, one.stems & {*one.roots[len(said) - end :]}
     told = behind | one.stems & {*roots[:begin]}
@@ -281,15 +288,17 @@ def have_one_key(one: ComparedHit, other: ComparedHit, asked: frozenset[str]) ->
     if is_name or is_part or any(map(silent.issuperset, values)) or not helping.isdisjoint(chain(*values)):
         return False
     text = f"{one.text.text} {other.text.text}"
-    is_asking = any(mark in text for mark in QUESTION_MARKS)
-    grows = is_asking or pattern_of(spoken.code, "change.growing").search(text.lower())
-    return not grows and (len(told) > 1 or (one.voice.own and other.voice.own))
+    if pattern_of(spoken.code, "change.growing").search(text.lower()) or not {*text}.isdisjoint(QUESTION_MARKS):
+        return False
+    return len(told) > 1 or (one.voice.own and other.voice.own)
 
 
 def alike_until(one: Sequence[str], other: Sequence[str]) -> int:
     """How many words two texts have in common before the first that differs."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
+    place = 0
+    while one[place : place + 1] == other[place : place + 1] != one[:0]:
+        place += 1
+    return place
 
 
 def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
