@@ -13,18 +13,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.abstention import Outcome, Paths, add_paths, gather, report
-from benchmarks.chat_answers import INSTRUCTION, NEVER_SAID, PAST, PRESENT, TIME
+from benchmarks.chat_answers import ANSWERABLE, INSTRUCTION, NEVER_SAID, OTHER_CHAT, PAST, PRESENT, TIME
 from benchmarks.rated_questions import Rated, as_young
 from orchestration.ranking import confidence
 from orchestration.ranking.confidence import FEATURES, NAMED, PLAIN, WORDS_ALONE, Answer, read_features
@@ -38,6 +40,8 @@ COUNTS: Final = {("chats", NEVER_SAID): 0.0, ("plain", NEVER_SAID): 0.5}
 What was never said in `chats` is asked in more words of the chat than what was said: to fit these questions is to
 learn that words speak against an answer, which no other set bears out.
 """
+OTHERS_COUNT: Final = 1.5
+"""How much a question of another chat counts where it names no speaker: with 1 fewer of them find nothing."""
 ROUNDS: Final = 50
 YOUNG: Final = (1, 2, 4, 8, 16)
 """How many memories a young store has."""
@@ -45,11 +49,13 @@ YOUNG_SHARE: Final = 0.6
 """The weight of a question to a young store beside 1 of the whole chat."""
 MOST_EMPTY: Final = 0.05
 """The share of the answerable questions of any set whose focus may stay empty."""
+LINES: Final = [line / 100 for line in range(5, 50)]
+"""The thresholds that are tried."""
 LEAST_OF_SET: Final = 40
 """Of fewer questions the least twentieth is chance."""
 APART: Final = frozenset((PRESENT, PAST, TIME, INSTRUCTION))
 """Kinds of answerable questions that the threshold does not go by: they test the order of hits, in hard chats."""
-OF_NAMES: Final = frozenset(("speaker", "speaker_first", "speakers"))
+OF_NAMES: Final = frozenset(("speaker", "speaker_first", "theirs"))
 OF_LIKENESS: Final = frozenset(("likeness", "likeness_of_three"))
 
 type Numbers = NDArray[np.float64]
@@ -69,12 +75,18 @@ class Fitted(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The fitted weights for one kind of question, and the probability of each question by those held out."""
+    """The fitted weights for one kind of question. `held_out`: the probability of each question of a whole chat by
+    weights that did not see its chat."""
 
     names: tuple[str, ...]
     fitted: Fitted
-    threshold: float
-    outcomes: tuple[Outcome, ...]
+    held_out: tuple[tuple[Rated, float], ...]
+    threshold: float = 0.0
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """How well each question of a whole chat is answered."""
+        return [Outcome(each, Answer(value, fits=value >= self.threshold)) for each, value in self.held_out]
 
 
 def fit(features: Numbers, answerable: Numbers, counts: Numbers) -> Fitted:
@@ -104,13 +116,8 @@ def cross_validate(rated: Sequence[Rated], names: Sequence[str]) -> Table:
     for chat in dict.fromkeys(chats.tolist()):
         test = chats == chat
         held_out[test] = fit(features[~test], answerable[~test], counts[~test]).probabilities(features[test])
-    threshold = _threshold(rated, held_out)
-    outcomes = [
-        Outcome(each, Answer(float(value), fits=bool(value >= threshold)))
-        for each, value in zip(rated, held_out, strict=True)
-    ]
-    whole = tuple(outcome for outcome in outcomes if not outcome.rated.memories)
-    return Table(tuple(names), fit(features, answerable, counts), threshold, whole)
+    whole = tuple((each, float(value)) for each, value in zip(rated, held_out, strict=True) if not each.memories)
+    return Table(tuple(names), fit(features, answerable, counts), whole)
 
 
 def _counts(rated: Sequence[Rated]) -> Numbers:
@@ -118,17 +125,31 @@ def _counts(rated: Sequence[Rated]) -> Numbers:
     groups = [(each.group, each.is_answerable or each.kind, bool(each.memories)) for each in rated]
     sizes = Counter(groups)
     counts = [10 * (YOUNG_SHARE if group[2] else 1.0) / sizes[group] ** 0.5 for group in groups]
-    return np.array(counts) * [COUNTS.get((each.group, each.kind), 1.0) for each in rated]
+    others = [OTHERS_COUNT if each.kind == OTHER_CHAT and not each.evidence.speakers else 1.0 for each in rated]
+    return np.array(counts) * others * [COUNTS.get((each.group, each.kind), 1.0) for each in rated]
 
 
-def _threshold(rated: Sequence[Rated], probabilities: Numbers) -> float:
-    """The greatest threshold, in hundredths, that leaves at most 1 in 20 answerable questions of any set empty."""
-    kept = [each.is_answerable and not each.memories and each.kind not in APART for each in rated]
-    groups = np.array([each.group if keep else "" for each, keep in zip(rated, kept, strict=True)])
-    sizes = Counter(groups[groups != ""].tolist())
-    sets = [group for group, size in sizes.items() if size >= LEAST_OF_SET] or list(sizes)
-    least = [np.quantile(probabilities[groups == group], MOST_EMPTY) for group in sets]
-    return float(np.floor(min(least) * 100) / 100)
+def with_thresholds(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables with the thresholds that leave most of the unanswerable questions empty, each set and kind alike,
+    and at most 1 in 20 of the answerable ones of any set, whichever table they are rated by."""
+    sizes: Counter[tuple[str, str]] = Counter()
+    empty: dict[str, defaultdict[tuple[str, str], Numbers]] = {}
+    for name, table in tables.items():
+        empty[name] = defaultdict(lambda: np.zeros(len(LINES)))
+        for each, value in table.held_out:
+            if each.kind not in APART:
+                sizes[each.group, each.kind] += 1
+                empty[name][each.group, each.kind] += np.array(LINES) > value
+    answered = [key for key in sizes if key[1] == ANSWERABLE]
+    kept = [key for key in answered if sizes[key] >= LEAST_OF_SET] or answered
+    best, lines = -1.0, dict.fromkeys(tables, LINES[0])
+    for places in product(range(len(LINES)), repeat=len(tables)):
+        chosen = dict(zip(tables, places, strict=True))
+        share = {key: sum(empty[name][key][at] for name, at in chosen.items()) / sizes[key] for key in sizes}
+        silence = fmean(share[key] for key in sizes if key not in answered)
+        if silence > best and all(share[key] <= MOST_EMPTY for key in kept):
+            best, lines = silence, {name: LINES[at] for name, at in chosen.items()}
+    return {name: table._replace(threshold=lines[name]) for name, table in tables.items()}
 
 
 def without_likeness(rated: Rated) -> Rated:
@@ -153,19 +174,21 @@ def calibrate(rated: Sequence[Rated]) -> dict[str, dict[str, Table]]:
 def _tables(rated: Sequence[Rated], left_out: frozenset[str]) -> dict[str, Table]:
     plain = [name for name in FEATURES if name not in OF_NAMES | left_out]
     named = [name for name in FEATURES if name not in left_out]
-    return {
-        PLAIN: cross_validate([each for each in rated if not each.evidence.speakers], plain),
-        NAMED: cross_validate([each for each in rated if each.evidence.speakers], named),
-    }
+    return with_thresholds(
+        {
+            PLAIN: cross_validate([each for each in rated if not each.evidence.speakers], plain),
+            NAMED: cross_validate([each for each in rated if each.evidence.speakers], named),
+        }
+    )
 
 
 def written(tables: Mapping[str, Mapping[str, Table]], known: Mapping[str, Mapping[str, Any]]) -> str:
     """The file: the tables, and those known of other models."""
     lines = ["# The weights of `orchestration.ranking.confidence`, written by `make calibrate`.", "#"]
     lines += [
-        "# `terms`: mean and scale of each feature, and its weight in log-odds. Beside each table what it was"
+        "# `terms`: the weight of each feature, in log-odds. Beside each table what it was fitted on, and the"
     ]
-    lines += ["# fitted on, and the figures of the chats held out in turn."]
+    lines += ["# figures of the chats held out in turn."]
     for model, kinds in tables.items():
         for kind, table in kinds.items():
             lines += ["", *_record(table), *_table_lines(model, kind, table)]
@@ -185,11 +208,12 @@ def _record(table: Table) -> Iterator[str]:
 
 def _table_lines(model: str, kind: str, table: Table) -> Iterator[str]:
     yield f'[models."{model}".{kind}]'
-    yield f"intercept = {table.fitted.weights[0]:.4f}"
+    means, scales, weights = table.fitted
+    terms = weights[1:] / scales
+    yield f"intercept = {weights[0] - terms @ means:.4f}"
     yield f"threshold = {table.threshold:.2f}"
     yield f'[models."{model}".{kind}.terms]'
-    terms = zip(table.names, *table.fitted[:2], table.fitted.weights[1:], strict=True)
-    yield from (f"{name} = [{mean:.4f}, {scale:.4f}, {weight:.4f}]" for name, mean, scale, weight in terms)
+    yield from (f"{name} = {weight:.4f}" for name, weight in zip(table.names, terms, strict=True))
 
 
 def _known_lines(model: str, kind: str, table: Mapping[str, Any]) -> Iterator[str]:

@@ -279,6 +279,7 @@ def build_report(ranked: RankedCandidates, versions: AddedVersions) -> Retrieval
             *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
             *(note_unfollowed(ranked.results) if intention.explain else ()),
             *answer.notes,
+            *((f"answer_confidence, in log-odds: {answer.why}",) if intention.explain and answer.why else ()),
             *former,
             *versions.notes,
             *learned.notes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final
 
 from fastapi import Header, Response
@@ -33,7 +33,8 @@ async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now
     if form in GRAPHS:
         return Response(retrieved.stream.traversal_graph.written(GRAPHS[form]), media_type=form)
     body = retrieved.send(intention, runtime.deps)
-    return _stream_response(retrieved.stream, "retrieve", body, was_kept=retrieved.was_kept)
+    parts = intention.parts or ()
+    return _stream_response(retrieved.stream, "retrieve", body, parts, was_kept=retrieved.was_kept)
 
 
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now, form: Accepted = "") -> Response:
@@ -41,14 +42,16 @@ async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now, form:
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
     if form in GRAPHS:
         return Response(stream.traversal_graph.written(GRAPHS[form]), media_type=form)
-    return _stream_response(stream, "wake", send(stream, state, budget_of(state)))
+    return _stream_response(stream, "wake", send(stream, state, budget_of(state)), state.parts or ())
 
 
-def _stream_response(stream: ConsciousnessStream, door: str, body: bytes, *, was_kept: bool = False) -> Response:
+def _stream_response(
+    stream: ConsciousnessStream, door: str, body: bytes, parts: Iterable[str], *, was_kept: bool = False
+) -> Response:
     """The stream, with the milliseconds of each stage in `Server-Timing`, which browsers show."""
     stages = [f"{stage};dur={milliseconds:g}" for stage, milliseconds in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
-    metrics.record_stream(stream, door, len(body), was_kept=was_kept)
+    metrics.record_stream(stream, door, len(body), parts, was_kept=was_kept)
     return Response(body, media_type="application/json", headers={"Server-Timing": timing})
 
 

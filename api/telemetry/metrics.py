@@ -104,6 +104,9 @@ _retries = _counter(
 )
 _failures = _counter("substrate_stream_failed_queries", "Queries that failed or were late.", ("query",))
 _degraded = _counter("substrate_degraded_streams", "Streams with a missing part, by door.", ("door",))
+_sections = _counter(
+    "substrate_stream_sections", "Sections that requests named in `parts`, by door.", ("door", "section")
+)
 _energies = _histogram(
     "substrate_feedback_energy",
     "Energy of a citizen after the feedback of a stream.",
@@ -169,8 +172,10 @@ def _seconds_of(stage: str) -> Histogram:
     return _stages.labels(stage)
 
 
-def record_stream(stream: ConsciousnessStream, door: str, characters: int, *, was_kept: bool = False) -> None:
-    """Count a stream of `characters` characters; `door` is `retrieve` or `wake`.
+def record_stream(
+    stream: ConsciousnessStream, door: str, characters: int, parts: Iterable[str], *, was_kept: bool = False
+) -> None:
+    """Count a stream of `characters` characters; `door` is `retrieve` or `wake`, `parts` the sections asked for.
 
     `was_kept`: its queries were sent for an earlier question, and are counted there.
     """
@@ -188,6 +193,8 @@ def record_stream(stream: ConsciousnessStream, door: str, characters: int, *, wa
     _tokens.observe(characters / CHARACTERS_PER_TOKEN)
     _results.observe(stream.consciousness_summary.total_results)
     _degraded.labels(door).inc(bool(stream.degraded))
+    for part in parts:
+        _sections.labels(door, part).inc()
     if stream.energy_feedback is not None:
         _energies.observe(stream.energy_feedback.after)
         _latest_energies.append(stream.energy_feedback.after)

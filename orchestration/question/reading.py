@@ -227,7 +227,7 @@ class AnswerKind(StrEnum):
 
 _NAME: Final = r"[A-ZÀ-ÖØ-Þ][\w'’-]*\w"
 _NAMES: Final = rf"({_NAME}(?: {_NAME})*)"
-_INSIDE: Final = rf"(?<=[\w,;:'’)] )({_NAME})"
+INSIDE_NAME: Final = rf"(?<=[\w,;:'’)] )({_NAME})"
 """A capitalised word inside a sentence."""
 _DIGITS: Final = r"\d"
 _NAME_WORD: Final = re.compile(r"\w+")
@@ -324,7 +324,7 @@ def _patterns(code: str) -> _Patterns:
         return rf"(?i:{any_of(words)}) (?:(?i:{articles}) )?({_NAME})"
 
     texts = {
-        AnswerKind.PERSON: after(given["before_a_person"]) if "before_a_person" in given else _INSIDE,
+        AnswerKind.PERSON: after(given["before_a_person"]) if "before_a_person" in given else INSIDE_NAME,
         AnswerKind.TIME: rf"{clock_or_date}|(?i:{any_of(given['time'])})",
         AnswerKind.PLACE: after(given["before_a_place"]),
         AnswerKind.NUMBER: rf"{_DIGITS}|(?i:{any_of(given['number'])})",

@@ -8,19 +8,21 @@ serves a model without a table, because the cosines of each model have a scale o
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
+from operator import attrgetter
 from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import AnswerKind, Question, gives_kind
+from orchestration.question.reading import INSIDE_NAME, AnswerKind, Question, gives_kind
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import count_each, count_held
@@ -42,7 +44,7 @@ TOLD_BY_FORM: Final = frozenset((AnswerKind.NUMBER, AnswerKind.TIME, AnswerKind.
 """Kinds whose form shows in a text; a capital letter alone does not tell who is asked for."""
 MOST_READ: Final = 4000
 """Only this many characters of a text are read."""
-LIKE_A_WISH: Final = 0.25
+LIKE_A_WISH: Final = 0.3
 """Of a wish of which no word was said something is so near that it serves it; gibberish is nearer to nothing."""
 NOT_OF_THAT_TIME: Final = "nothing that was found is of the time that the question names"
 NAMED, PLAIN = "named", "plain"
@@ -79,33 +81,18 @@ class Evidence:
     of_that_time: bool = False
 
 
-class Term(NamedTuple):
-    """What a feature brings: `weight` × (value − `mean`) / `scale`."""
-
-    mean: float
-    scale: float
-    weight: float
-
-
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights for one kind of question. Below `threshold` nothing fits it, and its focus stays empty."""
+    """The weights for one kind of question: `terms` by the name of each feature, in log-odds. Below `threshold`
+    nothing fits the question, and its focus stays empty."""
 
-    terms: Mapping[str, Term]
+    terms: Mapping[str, float]
     intercept: float
     threshold: float
 
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Weights:
-        """The weights that a table holds."""
-        terms = {name: Term(*values) for name, values in table["terms"].items()}
-        return cls(terms, table["intercept"], table["threshold"])
-
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability, in [0, 1], that the memories with these features answer their question."""
-        log_odds = self.intercept + sum(
-            term.weight * (features[name] - term.mean) / term.scale for name, term in self.terms.items()
-        )
+        log_odds = self.intercept + math.sumprod(self.terms.values(), map(features.__getitem__, self.terms))
         return 1.0 / (1.0 + math.exp(-max(-700.0, log_odds)))
 
 
@@ -113,12 +100,14 @@ class Answer(NamedTuple):
     """How well a question is answered: `confidence` in [0, 1]; `fits` is false where the focus stays empty.
 
     `wished`: it asks for no fact, and gets what there is. `notes`: that nothing is of the time it asks about.
+    `why`: what each feature brings, in log-odds.
     """
 
     confidence: float
     fits: bool
     wished: bool = False
     notes: tuple[str, ...] = ()
+    why: str = ""
 
 
 @cache
@@ -126,7 +115,7 @@ def read_tables() -> Mapping[tuple[str, str], Weights]:
     """The tables of `confidence.toml`, by the name of the embedding model and the kind of question."""
     text = resources.files(__package__).joinpath("confidence.toml").read_text(encoding="utf-8")
     models = tomllib.loads(text)["models"]
-    return {(model, kind): Weights.of(models[model][kind]) for model in models for kind in (PLAIN, NAMED)}
+    return {(model, kind): Weights(**models[model][kind]) for model in models for kind in (PLAIN, NAMED)}
 
 
 def rate_answer(evidence: Evidence, model: str) -> Answer:
@@ -139,8 +128,7 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     if not evidence.hits or not words(evidence.question.text[:MOST_READ]):
         return Answer(0.0, fits=False)
     tables, kind = read_tables(), NAMED if evidence.speakers else PLAIN
-    embedded = any(hit.likeness is not None for hit in evidence.hits)
-    known = embedded and (model, kind) in tables
+    known = (model, kind) in tables and any(hit.likeness is not None for hit in evidence.hits)
     weights = tables[model if known else WORDS_ALONE, kind]
     features = read_features(evidence)
     probability = weights.probability(features)
@@ -153,7 +141,8 @@ def rate_answer(evidence: Evidence, model: str) -> Answer:
     if question.general and within:
         probability = max(probability, weights.threshold)
     wished = question.wishes and (features["unheard"] < 1.0 or features["likeness"] >= LIKE_A_WISH)
-    return Answer(round(probability, 6), wished or probability >= weights.threshold, wished)
+    why = ", ".join([f"{name} {weight * features[name]:+.2f}" for name, weight in weights.terms.items()])
+    return Answer(round(probability, 6), wished or probability >= weights.threshold, wished, why=why)
 
 
 def gather_evidence(
@@ -202,7 +191,8 @@ def weigh_stems(
 class _Fit(NamedTuple):
     """How a hit fits: its likeness, at least 0, and the weighted share of the stems that its best clause holds.
 
-    `held`: the stems of the question that it holds. `best`: the place of its best clause in `read`.
+    `held`: the stems of the question that it holds. `best`: the place of its best clause in `read`. `named`: it is
+    the words of a speaker whom the question names; `theirs`: or speaks of one.
     """
 
     likeness: float
@@ -211,6 +201,7 @@ class _Fit(NamedTuple):
     read: ReadText
     best: int
     named: bool
+    theirs: bool
     in_time: bool
 
     @property
@@ -226,14 +217,12 @@ class _Fit(NamedTuple):
 
 def read_features(evidence: Evidence) -> dict[str, float]:
     """Each feature of the evidence by its name in `confidence.toml`; about [−1, 1] each."""
-    language, total = word_language(evidence.question.text), sum(evidence.weights.values())
-    fits = [_fit(hit, evidence, language, total) for hit in evidence.hits]
-    fits.sort(key=lambda fit: -fit.total)
+    language = word_language(evidence.question.text)
+    fits = sorted([_fit(hit, evidence, language) for hit in evidence.hits], key=lambda fit: -fit.total)
     return {name: float(feature(evidence, fits)) for name, feature in FEATURES.items()}
 
 
-def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _Fit:
-    """`total`: the sum of the weights of the question's stems."""
+def _fit(hit: EvidenceHit, evidence: Evidence, language: str) -> _Fit:
     weights, read = evidence.weights, hit.read or ReadText(hit.text)
     held: dict[int, Collection[str]] = {}
     # What no part of a text holds no clause of it holds, unless a word is cut at its end.
@@ -244,15 +233,17 @@ def _fit(hit: EvidenceHit, evidence: Evidence, language: str, total: float) -> _
             for place, clause in enumerate(read.clauses):
                 if not clause.stems(language).isdisjoint(alike):
                     held[place] = {*held.get(place, ()), root}
-    shares = {place: _share(held[place], weights, total) for place in sorted(held)}
+    shares = {place: _share(held[place], weights) for place in sorted(held)}
     best = max(shares, key=shares.__getitem__, default=0)
+    named = hit.speaker in evidence.speakers
     return _Fit(
         likeness=max(0.0, hit.likeness or 0.0),
         clause=shares.get(best, 0.0),
         held=frozenset(chain.from_iterable(held.values())),
         read=read,
         best=best,
-        named=hit.speaker in evidence.speakers,
+        named=named,
+        theirs=named or any(f" {name} " in read.flat for name in evidence.speakers),
         in_time=_is_in_time(hit, evidence.question),
     )
 
@@ -261,30 +252,36 @@ def _is_in_time(hit: EvidenceHit, question: Question) -> bool:
     return bool(question.periods) and any(each.period.contains(hit.began) for each in question.periods)
 
 
-def _share(held: Collection[str], weights: Mapping[str, float], total: float) -> float:
-    return sum([weight for root, weight in weights.items() if root in held]) / total if total else 0.0
+def _share(held: Collection[str], weights: Mapping[str, float]) -> float:
+    return sum([weight for root, weight in weights.items() if root in held]) / (sum(weights.values()) or 1.0)
 
 
 def _unheard(evidence: Evidence, fits: Sequence[_Fit]) -> float:
     """The weighted share of the question's stems that none of the hits holds."""
     held = frozenset[str]().union(*(fit.held for fit in fits))
-    weights = evidence.weights
-    return 1.0 - _share(held, weights, sum(weights.values())) if weights else 0.0
+    return 1.0 - _share(held, evidence.weights) if evidence.weights else 0.0
 
 
-def _kind(evidence: Evidence, fits: Sequence[_Fit]) -> float:
-    """The share of the hits that give a thing of the kind asked for where they speak of it; ½ where no kind is."""
+def _kind(evidence: Evidence, fit: _Fit) -> float:
+    """Whether a hit gives a thing of the kind asked for where it speaks of it; ½ where no kind is."""
     kind = evidence.question.answer_kind
     if kind is None or kind.kind not in TOLD_BY_FORM:
         return 0.5
-    asked = stems(evidence.question.text)
-    return fmean(gives_kind(kind, fit.around, asked) for fit in fits)
+    return gives_kind(kind, fit.around, stems(evidence.question.text))
 
 
-def _speaker(fits: Sequence[_Fit]) -> float:
-    """By how much the best hit of a speaker that the question names is better than the best of others."""
-    own = max((fit.total for fit in fits if fit.named), default=0.0)
-    return own - max((fit.total for fit in fits if not fit.named), default=0.0)
+def share_beside_names(evidence: Evidence, fits: Sequence[_Fit]) -> float:
+    """The weighted share of the question's stems beside its names that a hit with all of these names holds."""
+    text, weights = evidence.question.text[:MOST_READ], evidence.weights
+    named = stems(" ".join(re.findall(INSIDE_NAME, text)), word_language(text)) & weights.keys()
+    asked = {root: weight for root, weight in weights.items() if root not in named}
+    return max((_share(fit.held, asked) for fit in fits if named <= fit.held), default=0.0) if asked else 0.5
+
+
+def _lead(fits: Sequence[_Fit], of: Callable[[_Fit], bool]) -> float:
+    """By how much the best of some hits is better than the best of the others."""
+    own = max(map(attrgetter("total"), filter(of, fits)), default=0.0)
+    return own - max(map(attrgetter("total"), filterfalse(of, fits)), default=0.0)
 
 
 FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
@@ -292,14 +289,15 @@ FEATURES: Final[Mapping[str, Callable[[Evidence, Sequence[_Fit]], float]]] = {
     "likeness_of_three": lambda _, fits: fmean(sorted((fit.likeness for fit in fits), reverse=True)[:3]),
     "clause": lambda _, fits: fits[0].total,
     "unheard": _unheard,
-    "kind": lambda evidence, fits: _kind(evidence, fits[:1]),
-    "kind_of_three": lambda evidence, fits: _kind(evidence, fits[:3]),
+    "subject": share_beside_names,
+    "kind": lambda evidence, fits: _kind(evidence, fits[0]),
+    "asks": lambda evidence, _: evidence.hits[0].text.rstrip().endswith(("?", "？")),
     "in_time": lambda _, fits: any(fit.in_time for fit in fits),
     "broad": lambda evidence, _: evidence.question.broad,
     "words": lambda evidence, _: min(12, len(evidence.weights)) / 12,
     "memories": lambda evidence, _: math.log1p(min(evidence.memories, MANY)) / 10,
-    "speaker": lambda _, fits: _speaker(fits),
+    "speaker": lambda _, fits: _lead(fits, lambda fit: fit.named),
+    "theirs": lambda _, fits: _lead(fits, lambda fit: fit.theirs),
     "speaker_first": lambda evidence, _: fmean(hit.speaker in evidence.speakers for hit in evidence.hits[:3]),
-    "speakers": lambda evidence, _: min(2, len(evidence.speakers)) / 2,
 }
 """What is read of a ranking, by name; the fits come best first."""

@@ -22,6 +22,7 @@ ARGUMENTS = (
 )  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LIMIT_MS = 60_000
+expect.set_options(timeout=LIMIT_MS)  # a busy machine takes its time
 REFUSED = "Failed to load resource"
 """How Chromium's console calls an answer of 400 and above."""
 

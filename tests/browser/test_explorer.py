@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -385,3 +386,58 @@ def test_without_motion_nothing_moves(browser: Browser, ada: Service) -> None:
         assert page.locator(".step.lit").count() == page.locator("button.path").first.locator(".step").count()
         moving = "document.getAnimations().filter(each => each.playState === 'running').length"
         assert page.evaluate(moving) == 0
+
+
+def test_what_a_citizen_hears_appears_while_the_page_is_open(visit: Visit, ada: Service) -> None:
+    ada.remember("nils", id="boat", name="The boat", description="The boat is blue.")
+    page = visit()
+    ask(page, "What colour is the boat?", citizen="nils")
+    expect(page.locator("#lately")).to_be_hidden()
+    ada.remember("nils", id="mast", name="The mast broke", description="The mast broke in the storm.")
+    expect(page.locator("#lately")).to_contain_text("Heard: The mast broke")
+    expect(page.locator("#life-said")).to_contain_text("2 memories")
+    page.screenshot(path=PICTURES / "lately.png")
+    page.get_by_role("button", name="Heard: The mast broke").click()
+    expect(page.get_by_role("dialog", name="The mast broke")).to_be_visible()
+
+
+def test_a_memory_is_shared_from_the_page_and_the_copy_is_taken_back(visit: Visit, ada: Service) -> None:
+    ada.remember("lena", id="spring", name="The spring", description="The spring has good water.")
+    page = visit()
+    ask(page, "Is there good water?", citizen="lena")
+    page.locator(".focus .memory").first.click()
+    memory = page.get_by_role("dialog", name="The spring")
+    memory.get_by_role("button", name="Share", exact=True).click()
+    memory.get_by_label("Share it with").select_option("the ecosystem")
+    memory.get_by_role("button", name="Share it").click()
+    expect(page.locator("#done")).to_contain_text("Shared “The spring”.")
+    found = {"citizen_id": "lena", "query_text": "Is there good water?", "query_levels": ["N3"]}
+    assert "The spring" in shared_names(ada, found)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#done")).to_contain_text("Taken back")
+    assert "The spring" not in shared_names(ada, found)
+
+
+def shared_names(service: Service, found: dict[str, Any]) -> list[str]:
+    """The names that a question finds in the ecosystem."""
+    stream = service.http.post("/v1/retrieve", json=found).json()
+    return [memory["name"] for memory in stream["levels"]["n3_ecosystem"]["graph_results"]]
+
+
+def test_what_came_from_a_source_is_hidden_from_the_page_and_released(visit: Visit, ada: Service) -> None:
+    for number in range(3):
+        ada.remember(
+            "ute", id=f"sensor-{number}", name=f"Sensor {number}", description="The tank leaks.", source="tool"
+        )
+    page = visit()
+    ask(page, "Does the tank leak?", citizen="ute")
+    page.locator(".focus .memory").first.click()
+    memory = page.get_by_role("dialog")
+    memory.get_by_role("button", name="Distrust").click()
+    memory.get_by_label("What is not to be believed").select_option("all that came from tool")
+    memory.get_by_role("button", name="See what it is").click()
+    expect(memory).to_contain_text("3 memories and 0 links would be hidden.")
+    memory.get_by_role("button", name="Hide it all").click()
+    expect(page.locator("#tiers")).not_to_contain_text("Sensor")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#tiers")).to_contain_text("Sensor")

@@ -99,6 +99,15 @@ async def test_one_word_that_was_said_fits_and_words_of_no_language_do_not(deps:
     assert focus(await ask(deps, fresh_citizen, "flimbar quosti wenthal drup", now=LATER)) == []
 
 
+async def test_the_explanation_says_what_each_feature_brings(deps: Deps, fresh_citizen: str) -> None:
+    await live(deps, fresh_citizen)
+    explained = await ask(deps, fresh_citizen, "Who runs the greenhouse?", now=LATER, explain=True)
+    (why,) = [note for note in explained.notes if note.startswith("answer_confidence, in log-odds: likeness +")]
+    assert ", subject +" in why
+    plain = await ask(deps, fresh_citizen, "Who runs the greenhouse?", now=LATER)
+    assert why not in plain.notes
+
+
 async def test_a_citizen_who_never_wrote_is_told_that_nothing_fits(deps: Deps, fresh_citizen: str) -> None:
     stream = await ask(deps, fresh_citizen, "Who runs the greenhouse?", now=LATER)
     assert (stream.answer_confidence, stream.nothing_fits) == (0.0, True)
@@ -108,6 +117,29 @@ async def test_the_first_memory_of_a_store_can_be_asked_for(deps: Deps, fresh_ci
     await stored(deps, remember(fresh_citizen, "home", name="note", description="I moved to Bergen in May."))
     stream = await ask(deps, fresh_citizen, "Where do I live?", now=LATER)
     assert focus(stream) == ["I moved to Bergen in May."]
+
+
+@pytest.mark.parametrize("question", ["What is it?", "And then?", "Was ist das?", "is it"])
+async def test_a_question_of_function_words_alone_is_no_surer_than_one_that_was_answered(
+    deps: Deps, fresh_citizen: str, question: str
+) -> None:
+    await live(deps, fresh_citizen)
+    unsaid = await ask(deps, fresh_citizen, question, now=LATER)
+    said = await ask(deps, fresh_citizen, "Who runs the tomato greenhouse?", now=LATER)
+    assert unsaid.answer_confidence is not None
+    assert said.answer_confidence is not None
+    assert unsaid.answer_confidence < said.answer_confidence
+
+
+@pytest.mark.parametrize(
+    "question", [UNKNOWN, "Welche Oper haben die Geiger in Wien geprobt?", "何のオペラですか"]
+)
+async def test_a_store_of_one_memory_says_that_nothing_fits_what_it_never_heard_in_any_language(
+    deps: Deps, fresh_citizen: str, question: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "home", name="note", description="I moved to Bergen in May."))
+    stream = await ask(deps, fresh_citizen, question, now=LATER)
+    assert (stream.nothing_fits, focus(stream)) == (True, [])
 
 
 async def test_a_waking_is_no_question_and_keeps_its_focus(deps: Deps, fresh_citizen: str) -> None:

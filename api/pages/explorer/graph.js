@@ -17,6 +17,7 @@ const MANY = 120;
 const NAME_LENGTH = 44;
 const SHAPES = { N1: "ellipse", N2: "round-diamond", N3: "round-hexagon" };
 const MOVE_MS = 420;
+const NEWS_MS = 2500;
 
 let library = null;
 let cy = null;
@@ -104,6 +105,7 @@ function style() {
     { selector: "edge.lit", style: { "line-opacity": 1, width: (edge) => 1.6 + 2 * edge.data("energy"), "z-index": 19 } },
     { selector: "edge.path", style: { "line-color": colour("accent"), "target-arrow-color": colour("accent"), "arrow-scale": 1 } },
     { selector: "node.path", style: { "border-color": colour("accent"), "border-width": 4 } },
+    { selector: "node.news", style: { ...named, "border-color": colour("accent"), "border-width": 5, "z-index": 21 } },
     { selector: "node.flipped", style: { "border-color": colour("accent"), "border-width": 4 } },
   ];
 }
@@ -246,6 +248,14 @@ function hold(keys) {
   const some = cy.collection().union(keys.ids.reduce((all, id) => all.union(cy.getElementById(id)), cy.collection()));
   if (keys.how === "path") light(some, "path");
   else light(some.closedNeighborhood());
+}
+
+/** Light memories for a moment: something just came to them. */
+export function flash(places) {
+  if (!cy) return;
+  const some = places.reduce((all, place) => all.union(cy.getElementById(keyOf(place.level, place.id))), cy.collection());
+  some.addClass("news");
+  setTimeout(() => some.removeClass("news"), NEWS_MS);
 }
 
 /** Highlight a memory and its neighbours. */

@@ -8,6 +8,7 @@ import { showTimings, watch } from "./engine.js";
 import * as graph from "./graph.js";
 import { identity } from "./identity.js";
 import { keys } from "./keys.js";
+import * as lately from "./lately.js";
 import { openMemory } from "./memory.js";
 import { showPaths } from "./paths.js";
 import { showQuality } from "./quality.js";
@@ -23,7 +24,7 @@ import { showTiers, verdict } from "./tiers.js";
 import { times } from "./times.js";
 import { trouble } from "./trouble.js";
 
-const page = { citizen: "", stream: null, way: "", drawn: "", asked: 0, shown: "tiers", fresh: new Set(), life: null };
+const page = { citizen: "", stream: null, way: "", drawn: "", asked: 0, shown: "tiers", fresh: new Set(), life: null, leave: () => {} };
 
 /** The memory with this level and id in the stream, else only its level and id. */
 function findMemory(place) {
@@ -137,6 +138,29 @@ const act = {
   tie: (changes) => river.tie(changes),
 };
 
+const NEWS_MS = 3000;
+
+/** The citizen heard something, or somebody asked it: the river grows, and what is drawn of it lights up. */
+const news = {
+  choose,
+  async heard(changes) {
+    graph.flash(changes);
+    const { citizen } = page;
+    clearTimeout(page.growing);
+    page.growing = setTimeout(async () => {
+      const life = await get(ofCitizen(citizen, "life")).catch(() => null);
+      if (!life || page.citizen !== citizen) return;
+      page.life = life;
+      river.grow(life);
+      fill(byId("life-said"), describe(life));
+    }, NEWS_MS);
+  },
+  thought(stream) {
+    if (stream.stream_id !== page.stream?.stream_id) post(`/v1/streams/${encodeURIComponent(stream.stream_id)}/replay`)
+      .then((replay) => graph.flash(replay.memories.filter((memory) => memory.place_then)), () => {});
+  },
+};
+
 function describe(life) {
   const changes = [count(life.memories, "memory", "memories"), `in ${count(life.weeks.length, "week")}`].join(" ");
   return life.weeks.length ? `${changes}, since ${day(life.weeks[0].start)}. Choose a time to see what it thought then.`
@@ -149,6 +173,7 @@ async function live(citizen, { stay = false, valid = null, known = null } = {}) 
   page.life = null;
   byId("citizen").value = citizen;
   mark(citizen);
+  page.leave();
   fill(byId("whose"), citizen);
   const current = () => page.citizen === citizen;
   if (!stay) {
@@ -167,6 +192,10 @@ async function live(citizen, { stay = false, valid = null, known = null } = {}) 
   });
   if (!current() || !life) return;
   page.life = life;
+  if (life.weeks.length) {
+    page.leave();
+    page.leave = lately.follow(citizen, news);
+  }
   river.show(life);
   byId("life").classList.toggle("lived", life.weeks.length > 0);
   fill(byId("life-said"), describe(life));

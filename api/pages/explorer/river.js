@@ -194,6 +194,12 @@ export function show(read) {
   redraw();
 }
 
+/** The same life, further on: its knots stay. */
+export function grow(read) {
+  life = read;
+  redraw();
+}
+
 export function tie(changes) {
   knots = changes;
   redraw();

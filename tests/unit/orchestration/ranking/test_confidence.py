@@ -21,10 +21,10 @@ from orchestration.ranking.confidence import (
     Answer,
     Evidence,
     EvidenceHit,
-    Term,
     Weights,
     gather_evidence,
     rate_answer,
+    read_features,
     read_tables,
     weigh_stems,
 )
@@ -107,8 +107,46 @@ def test_each_table_has_terms_that_are_read_and_a_threshold_that_empties_little(
         assert (model == WORDS_ALONE) == ("likeness" not in weights.terms)
 
 
+TEO = EvidenceHit("Teo is my grandson, he is in the fourth form.", 0.4, "dolores")
+
+
+def test_what_a_name_shares_with_a_memory_says_nothing_of_what_is_asked_about_it() -> None:
+    form = EvidenceHit("Which form is that?", 0.2, "hanif")
+    asked = read_features(evidence("Which form is Teo in?", TEO))
+    assert asked["subject"] == 1.0
+    assert read_features(evidence("What surname does Teo have?", TEO))["subject"] == 0.0
+    other = EvidenceHit("My surname is Okafor.", 0.3, "iris")
+    assert read_features(evidence("What surname does Teo have?", TEO, other))["subject"] == 0.0
+    assert read_features(evidence("Which form is it?", form))["subject"] == 1.0
+    assert read_features(evidence("Who is Teo?", TEO))["subject"] == 0.5
+
+
+@pytest.mark.parametrize("mark", ["?", "？", "? "])
+def test_a_memory_that_only_asks_is_heard_as_a_question_where_it_is_the_best(mark: str) -> None:
+    asking = EvidenceHit(f"Does the dentist in Rose Street take cards{mark}", 0.7, "user")
+    assert read_features(evidence("Where is the dentist?", asking, DENTIST))["asks"] == 1.0
+    assert read_features(evidence("Where is the dentist?", DENTIST, asking))["asks"] == 0.0
+
+
+def test_a_memory_is_of_whom_the_question_names_where_they_say_it_or_it_names_them() -> None:
+    def lead(*hits: EvidenceHit) -> float:
+        return read_features(evidence("What does Ana sell?", *hits, speakers=frozenset(("ana",))))["theirs"]
+
+    own = EvidenceHit("I sell bread.", 0.5, "ana")
+    said_of = EvidenceHit("Ana sells bread.", 0.5, "ben")
+    of_another = EvidenceHit("I sell bread.", 0.5, "ben")
+    assert lead(own) > 0.0
+    assert lead(said_of) > 0.0
+    assert lead(of_another) < 0.0
+    assert lead(own, said_of) > lead(own, of_another)
+
+
+def test_the_confidence_in_what_was_said_is_greater_than_in_what_was_not() -> None:
+    assert confidence("Which form is Teo in?", TEO) > confidence("What surname does Teo have?", TEO) + 0.1
+
+
 def test_the_probability_is_that_of_a_logistic_regression() -> None:
-    weights = Weights({"likeness": Term(mean=0.5, scale=0.1, weight=2.0)}, intercept=1.0, threshold=0.5)
+    weights = Weights({"likeness": 20.0}, intercept=-9.0, threshold=0.5)
     assert weights.probability({"likeness": 0.45}) == pytest.approx(0.5)
     assert weights.probability({"likeness": 1e9}) == 1.0
     assert weights.probability({"likeness": -1e9}) == pytest.approx(0.0)
