@@ -13,7 +13,7 @@ from api.app import beside, create_app
 from api.mcp.http_endpoint import McpEndpoint
 from api.pages import EXPLORER
 from api.request_parsing.bodies import BodyLimit
-from api.runtime.idle_upkeep import keep_up
+from api.runtime.idle_upkeep import keep_up, work_each_second
 from api.runtime.opening import OnFailure
 from api.security.authentication import ShowKey
 from api.telemetry.metrics import record_run
@@ -37,6 +37,7 @@ def create_service(
                 if settings.upkeep.upkeep == "idle":
                     work = keep_up(app.state.traffic, app.state.store, record_run)
                     await background.enter_async_context(beside(work))
+                await background.enter_async_context(beside(work_each_second(app.state.store)))
                 yield
             await mcp.close()
 

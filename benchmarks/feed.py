@@ -1,15 +1,18 @@
 """Checks that nobody who follows the feed misses a change while service and engine are killed in turn.
 
-    python -m benchmarks.feed [--changes 10000]
+    python -m benchmarks.feed [--changes 10000] [--every 1]
 
 Eight writers send single commands, lists, atomic batches, supersedes and links over REST, until so many commands
 are acknowledged. Three consumers follow the graph: by pages, by pages that wait, and by server-sent events; each
-goes on with its cursor after a break. Every second `kill -9` takes the service or the engine. At the end each
-request without an answer is cleared up, and each consumer reads on to the end.
+goes on after a break with the cursor before its last, as one that died. Each second `kill -9` takes service or
+the engine. Halfway a backup is made, more is written, and the backup is restored: a consumer is told and begins
+anew. Each request without an answer is cleared up, and each consumer reads on to the end, before the restore and
+after it.
 
 `missed`: acknowledged commands that a consumer never saw. `unordered`: changes whose time is before that of the
-change before. `again`: changes that it saw more than once; their cursor says so. `unknown`: changes that nobody
-sent. The exit code is 1 when a consumer missed one, saw one out of order, or one that nobody sent.
+change before. `again`: changes that it saw more than once; their cursor says so, and `unmarked` counts those where
+it does not. `unknown`: changes that nobody sent, or that the restore took back. The exit code is 1 when a consumer
+missed a change or the restore, saw one out of order, unmarked, or one that nobody sent.
 """
 
 from __future__ import annotations
@@ -19,12 +22,14 @@ import asyncio
 import random
 import sys
 import tempfile
+from asyncio.subprocess import PIPE, STDOUT
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import httpx
 import orjson
@@ -34,7 +39,8 @@ from benchmarks.writers import Account, Writer, settle
 
 CITIZEN: Final = "followed"
 WRITERS: Final = 8
-KILLED_EVERY_S: Final = 1.0
+LOST: Final = 200
+"""So many commands are written between the backup and the restore, which takes them back."""
 PAUSE_S: Final = 0.1
 WAIT_S: Final = 5.0
 
@@ -43,11 +49,17 @@ type Reading = Callable[[httpx.AsyncClient, str | None], AsyncIterator[tuple[str
 """Gives cursors, each with the changes up to it, from a cursor on, until the connection breaks."""
 
 
-class Seen(NamedTuple):
-    """What one consumer saw. `counts`: how often each command; `order`: the cursors and times of all."""
+@dataclass
+class Seen:
+    """What one consumer saw of the graph since it was last restored.
 
-    counts: Counter[str]
-    order: list[tuple[str, str]]
+    `counts`: how often each command; `order`: the cursors and times of all; `noticed`: how often it was told that
+    the graph has another past, and began anew.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    order: list[tuple[str, str]] = field(default_factory=list)
+    noticed: int = 0
 
     def judge(self, acknowledged: set[str], sent: set[str]) -> dict[str, int]:
         """The figures of a consumer."""
@@ -60,8 +72,13 @@ class Seen(NamedTuple):
             "missed": len(acknowledged - self.counts.keys()),
             "unordered": sum(after < before for before, after in pairwise(times)),
             "again": len(self.order) - len(first),
+            "unmarked": sum(self.counts.values()) - len(self.counts) - (len(self.order) - len(first)),
             "unknown": len(self.counts.keys() - sent),
         }
+
+    def begin_anew(self) -> None:
+        """Forget what was seen: the graph was restored."""
+        self.counts, self.order, self.noticed = Counter(), [], self.noticed + 1
 
 
 async def read_pages(
@@ -107,25 +124,32 @@ CONSUMERS: Final[dict[str, Reading]] = {"pages": read_pages, "waiting": read_wai
 
 
 async def follow(reading: Reading, served: Served, seen: Seen) -> None:
-    """Follow the graph until cancelled; after a break go on with the last cursor that was dealt with."""
-    after: str | None = None
+    """Follow the graph until cancelled. After a break go on as one who died before the last cursor was kept."""
+    before: str | None = None
     while True:
+        after = before
         async with served.client() as http:
-            with suppress(httpx.HTTPError):
+            try:
                 async for cursor, changes in reading(http, after):
                     for change in changes:
                         seen.counts[change["command_id"]] += 1
                         seen.order.append((change["cursor"], change["known_at"]))
-                    after = cursor
+                    before, after = after, cursor
+            except httpx.HTTPStatusError as refused:
+                if refused.response.status_code == httpx.codes.CONFLICT and after is not None:
+                    before = None
+                    seen.begin_anew()
+            except httpx.HTTPError:
+                pass  # a killed service: come again
         await asyncio.sleep(PAUSE_S)
 
 
-async def kill_in_turn(served: Served, ended: asyncio.Event) -> int:
-    """Kill service and engine in turn until told to end; how many times."""
+async def kill_in_turn(served: Served, ended: asyncio.Event, every: float) -> int:
+    """Kill service and engine in turn, so many seconds after each start, until told to end; how many times."""
     kills = 0
     while not ended.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), KILLED_EVERY_S)
+            await asyncio.wait_for(ended.wait(), every)
             break
         if kills % 2:
             await kill_engine(served.data)
@@ -144,49 +168,93 @@ async def until(condition: Callable[[], bool], seconds: float) -> None:
         await asyncio.sleep(PAUSE_S)
 
 
-async def measure(changes: int, seed: int = 1) -> dict[str, Any]:
-    """One life of writers, kills and consumers: the figures."""
-    dice, account = random.Random(seed), Account()
-    seen = {name: Seen(Counter(), []) for name in CONSUMERS}
+async def write_until(served: Served, changes: int, first: int, every: float | None) -> tuple[Account, int]:
+    """Eight new writers, numbered from `first`, until so many commands are acknowledged.
+
+    `every`: seconds between two kills; None: nothing is killed.
+
+    Gives what became of all commands, and how often something was killed.
+    """
+    account, ended, calm = Account(), asyncio.Event(), asyncio.Event()
+    async with served.client() as http:
+        writers = [Writer(CITIZEN, first + place, account) for place in range(WRITERS)]
+        writing = [asyncio.create_task(writer.write(http, ended)) for writer in writers]
+        killing = asyncio.create_task(kill_in_turn(served, calm, every)) if every else None
+        await until(lambda: len(account.acknowledged) >= changes, 3600.0)
+        calm.set()
+        kills = 0 if killing is None else await killing
+        ended.set()
+        await asyncio.gather(*writing)
+        await settle(http, account, random.Random(first))
+    return account, kills
+
+
+async def run_command(served: Served, *words: str) -> None:
+    """Run the command line on the store of the service. Raises RuntimeError when it fails."""
+    embedding = "SUBSTRATE_EMBEDDING=benchmarks.serving:Hashing"
+    command = ["env", embedding, sys.executable, "-m", "api.cli", "--data", str(served.data), *words]
+    running = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=STDOUT)
+    said, _ = await running.communicate()
+    if running.returncode:
+        raise RuntimeError(f"{words}: {said.decode()}")
+
+
+async def measure(changes: int, every: float) -> dict[str, Any]:
+    """One life of writers, kills, consumers and a restore: the figures before and after the restore."""
+    seen = {name: Seen() for name in CONSUMERS}
+
+    async def judge(name: str, parts: Sequence[Account]) -> dict[str, Any]:
+        acknowledged = {command for part in parts for command in part.acknowledged}
+        sent = acknowledged.union(*(part.absent for part in parts))
+        await until(lambda: all(acknowledged <= each.counts.keys() for each in seen.values()), 60.0)
+        await asyncio.sleep(2 * PAUSE_S)  # what nobody sent may still come
+        return {f"{name}, {each}": of.judge(acknowledged, sent) for each, of in seen.items()}
+
     with tempfile.TemporaryDirectory(prefix="substrate-feed-") as folder:
-        served = Served(Path(folder))
+        served = Served(Path(folder) / "data")
         await served.start()
-        ended, calm = asyncio.Event(), asyncio.Event()
         consumers = [asyncio.create_task(follow(CONSUMERS[name], served, seen[name])) for name in CONSUMERS]
         try:
-            async with served.client() as http:
-                writers = [Writer(CITIZEN, place, account) for place in range(WRITERS)]
-                writing = [asyncio.create_task(writer.write(http, ended)) for writer in writers]
-                killing = asyncio.create_task(kill_in_turn(served, calm))
-                await until(lambda: len(account.acknowledged) >= changes, 3600.0)
-                calm.set()
-                kills = await killing
-                ended.set()
-                await asyncio.gather(*writing)
-                await settle(http, account, dice)
-                acknowledged = set(account.acknowledged)
-                await until(lambda: all(acknowledged <= each.counts.keys() for each in seen.values()), 60.0)
+            former, kills = await write_until(served, changes // 2, 0, every)
+            await run_command(served, "backup", f"{folder}/backup")
+            lost, _ = await write_until(served, LOST, WRITERS, None)
+            before = await judge("before the restore", [former, lost])
+            served.kill()  # it would wait for the streams to end
+            await kill_engine(served.data)
+            await run_command(served, "recover", "--from", f"{folder}/backup")
+            await served.start()
+            later, more_kills = await write_until(served, changes - changes // 2, 2 * WRITERS, every)
+            after = await judge("after it", [former, later])
         finally:
             for task in consumers:
                 task.cancel()
             await asyncio.gather(*consumers, return_exceptions=True)
             await served.stop()
-    sent = {*account.acknowledged, *account.absent}
-    figures = {name: each.judge(set(account.acknowledged), sent) for name, each in seen.items()}
-    return {"acknowledged": len(account.acknowledged), "kills": kills, "faults": account.faults[:5], **figures}
+    return {
+        "acknowledged": sum(len(each.acknowledged) for each in (former, lost, later)),
+        "kills": kills + more_kills,
+        "faults": [*former.faults, *lost.faults, *later.faults][:5],
+        "restores noticed": {name: each.noticed for name, each in seen.items()},
+        **before,
+        **after,
+    }
 
 
 def is_wrong(figures: dict[str, Any]) -> bool:
-    """Whether a consumer missed a change, saw one out of order, or one that nobody sent."""
-    wrong = ("missed", "unordered", "unknown")
-    return bool(figures["faults"]) or any(figures[name][each] for name in CONSUMERS for each in wrong)
+    """Whether a consumer missed a change or the restore, saw one out of order, or one that nobody sent."""
+    wrong = ("missed", "unordered", "unmarked", "unknown")
+    judged = [found for name, found in figures.items() if ", " in name]
+    noticed = set(figures["restores noticed"].values()) == {1}
+    return bool(figures["faults"]) or not noticed or any(found[each] for found in judged for each in wrong)
 
 
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=10_000)
-    figures = asyncio.run(measure(parser.parse_args().changes))
+    parser.add_argument("--every", type=float, default=1.0, help="seconds between two kills")
+    asked = parser.parse_args()
+    figures = asyncio.run(measure(asked.changes, asked.every))
     for name, value in figures.items():
         sys.stdout.write(f"{name}: {value}\n")
     raise SystemExit(int(is_wrong(figures)))

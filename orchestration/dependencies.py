@@ -112,8 +112,9 @@ class Deps:
     only from this many of its first memories.  `half_lives`: of energy, as answers show it. `conversations`: whose
     turn it is to store messages of one. `directory`: that of the embedded engine, None for a server. `mirror`: the
     directory in which mirrors are kept in step, and `erased`: what takes erased memories out of any.
-    `most_memories` and `most_bytes`: the quotas of each citizen. `learned`: what feedback teaches, as it was last
-    read. `notes`: of streams, until they are stored. `features`: what they add.
+    `private_webhooks`: they may go to private addresses. `most_memories` and `most_bytes`: quotas of each citizen.
+    `learned`: what feedback teaches, as it was last read. `notes`: of streams, until they are stored. `features`:
+    what they add.
     """
 
     connection: Connection
@@ -130,6 +131,7 @@ class Deps:
     mirror: Path | None = None
     most_memories: int | None = None
     most_bytes: int | None = None
+    private_webhooks: bool = False
     erased: AfterErasure | None = None
     conversations: Conversations = field(default_factory=Conversations)
     learned: LearnedCache = field(default_factory=LearnedCache)

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
+from schemas.upkeep.applied_changes import EVENTS
 from schemas.upkeep.runs import JobName
 
 if TYPE_CHECKING:
@@ -69,15 +70,18 @@ class Keeper(Protocol):
 class Feature(NamedTuple):
     """`operations`: what is asked of it. `kept`: what it stores beside records. `jobs`: what upkeep may do.
 
-    `sections`: see `SectionName`. `needs`: features without which it cannot be. `keeper` makes what keeps files in
-    a directory in step with the store.
+    `tells`: what it adds to the feed that is no command, each kind with what it says; the statement that does it
+    tells it (`fragments.TELL_FEED`). `sections`: see `SectionName`. `needs`: features without which it cannot be.
+    `work` is done beside requests, each second. `keeper` makes what keeps files in step with the store.
     """
 
     name: str
     operations: Sequence[Operation] = ()
     kept: Sequence[Kept] = ()
     jobs: Sequence[Job] = ()
+    tells: Mapping[str, str] = {}
     sections: Mapping[SectionName, Section] = {}
+    work: Callable[[Deps], Awaitable[None]] | None = None
     keeper: Callable[[Path], Keeper] | None = None
     needs: Sequence[str] = ()
 
@@ -85,7 +89,7 @@ class Feature(NamedTuple):
 class Features:
     """All features of a service: what each adds, by their names. One is loaded when something of it is needed.
 
-    `adds`: the names of its jobs and sections, and `kept` and `keeper` where it has these.
+    `adds`: the names of its jobs and sections, and `kept`, `tells`, `work` and `keeper` where it has these.
     """
 
     def __init__(self, adds: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -107,6 +111,11 @@ class Features:
         return (*CORE, *(kept for feature in self._adding("kept") for kept in feature.kept))
 
     @cached_property
+    def tells(self) -> Mapping[str, str]:
+        """Every kind of event of the feed with what it says: those of the core first."""
+        return dict(chain(EVENTS.items(), *(feature.tells.items() for feature in self._adding("tells"))))
+
+    @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """What the features may do in upkeep."""
         return tuple(job for feature in self._adding(*self.job_names) for job in feature.jobs)
@@ -115,6 +124,12 @@ class Features:
     def job_names(self) -> tuple[str, ...]:
         """The names of the jobs, in their order."""
         return tuple(filter(get_args(JobName).__contains__, chain(*self.adds.values())))
+
+    async def work(self, deps: Deps) -> None:
+        """Do once what is done each second. Raises as reads and writes do."""
+        for feature in self._adding("work"):
+            if feature.work is not None:
+                await feature.work(deps)
 
     def make_keeper(self, directory: Path) -> Keeper | None:
         """What keeps files in the directory in step; None where no feature does."""

@@ -266,6 +266,10 @@ class ServerSettings(_Group):
         validation_alias=AliasChoices("SUBSTRATE_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"),
         description="Comma-separated addresses of proxies whose `X-Forwarded-For` is trusted; none unless set.",
     )
+    webhooks_private: bool = Field(
+        default=False,
+        description="Webhooks may go to private and loopback addresses, and over plain HTTP.",
+    )
     mcp_tools: str = Field(
         default="",
         description="Tools that `/mcp` offers beside the usual eight, with commas; `all`: every one.",

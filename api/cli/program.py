@@ -66,6 +66,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
         "Show what a citizen has to wake for, and with --intend ask what follows from it.",
     ),
     "replay": ("faces.replay", "Ask a stream again as of then: what did the citizen know when it asked?"),
+    "webhooks": ("faces.webhooks", "Send what changes in a memory to an address, or list where it is sent."),
     "watch": ("cli.watch", "Print what changes in a memory as it changes."),
     "export": ("cli.backup", "Write whole memories as lines of JSON, with both time axes."),
     "import": ("cli.ingest", "Read an export into an empty memory."),

@@ -31,4 +31,5 @@ from schemas.upkeep.applied_changes import ChangePage as ChangePage
 from schemas.upkeep.findings import ApplyCommand as ApplyCommand, CloseRecord as CloseRecord, QualityAnswer as QualityAnswer, ReEmbed as ReEmbed, RepairOutcome as RepairOutcome, RepairRequest as RepairRequest, RetractLink as RetractLink, ReviseLink as ReviseLink, SweepAnswer as SweepAnswer, SweepRequest as SweepRequest
 from schemas.upkeep.offers import OfferOutcome as OfferOutcome, OfferReply as OfferReply, OffersAnswer as OffersAnswer, OffersRequest as OffersRequest
 from schemas.upkeep.runs import OwnUpkeep as OwnUpkeep, Run as Run, RunRequest as RunRequest, RunsAnswer as RunsAnswer
+from schemas.upkeep.webhooks import DeliveriesAnswer as DeliveriesAnswer, NewWebhook as NewWebhook, SendAgain as SendAgain, Webhook as Webhook, WebhookRequest as WebhookRequest, WebhooksAnswer as WebhooksAnswer
 from schemas.wave_signal import Relation as Relation, Resonances as Resonances, Resonate as Resonate, Weights as Weights, WindowItem as WindowItem

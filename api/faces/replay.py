@@ -13,8 +13,7 @@ from api.cli.program import argument, option
 from api.client import AsyncSubstrate
 from api.mcp.tool import Resource
 from orchestration.dependencies import Deps
-from orchestration.features.replay import flow
-from orchestration.features.replay.comparison import tell
+from orchestration.features.replay import comparison, flow
 from orchestration.features.replay.values import Replay, StreamPage
 from orchestration.mind.stream_note import citizen_of
 from orchestration.mind.stream_notes import read_last_stream
@@ -68,13 +67,13 @@ def _show_list(answer: StreamPage, page: support.Sheet) -> None:
 
 
 def _show(replayed: Replay, page: support.Sheet) -> None:
-    for line in tell(replayed):
+    for line in comparison.tell(replayed):
         page.say(line)
 
 
 async def _read(client: AsyncSubstrate, stream_id: str) -> str:
     """What became of the memories of a stream. Raises NotFound for one of a citizen out of reach."""
-    return "\n".join(tell(await client.replay(stream_id)))
+    return "\n".join(comparison.tell(await client.replay(stream_id)))
 
 
 RESOURCES: Final = (

@@ -127,6 +127,19 @@ async def note_traffic[Keys](traffic: Traffic, store: StoreHolder[Keys]) -> None
                 logger.warning("the requests to %d graphs were not noted: %s", len(named), error.detail)
 
 
+async def work_each_second[Keys](store: StoreHolder[Keys]) -> None:
+    """Do what features do beside requests, such as sending the messages of webhooks. Ends when cancelled."""
+    while True:
+        await asyncio.sleep(1.0)
+        try:
+            if store.runtime is not None:
+                await FEATURES.work(store.runtime.deps)
+        except SubstrateError as error:
+            logger.warning("work beside requests waits: %s", error.detail)
+        except Exception:
+            logger.exception("work beside requests waits")
+
+
 async def give_memory_back() -> None:
     """Give free memory back to the system now and then, where the allocator can (glibc). Ends when cancelled."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -104,6 +104,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             embedder,
             language_model=model,
             appraisal=settings.store.appraisal,
+            private_webhooks=settings.server.webhooks_private,
             names=settings.store.names == "on",
             reranker=reranker,
             directory=None if engine is None else engine.directory,

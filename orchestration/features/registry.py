@@ -11,7 +11,7 @@ FEATURES: Final = Features(
     {
         "tagging": ["tags"],
         "consolidation": ["consolidation"],
-        "withholding": ["kept", "retention", "erasure"],
+        "withholding": ["kept", "retention", "erasure", "tells"],
         "revaluation": ["kept", "revaluation"],
         "mirror": ["mirror", "keeper", "pages"],
         "contexts": ["kept"],
@@ -27,6 +27,7 @@ FEATURES: Final = Features(
         "association": [],
         "identity": ["learning"],
         "life": [],
+        "webhooks": ["kept", "work"],
         "memory_tool": [],
     }
 )

@@ -23,7 +23,7 @@ FIRST_WORDS: Final = 2
 _find_words: Final = word_finder(r"[^\W\d_]")
 _OWN: Final = ("own_subjects", "own_objects", "own_possessives")
 """The lists of words by which one speaks of oneself."""
-_QUESTION_MARKS: Final = ("?", "？")
+QUESTION_MARKS: Final = ("?", "？")
 
 
 class Tense(StrEnum):
@@ -52,7 +52,7 @@ def _read_tense(question: str) -> Tense | None:
             return Tense.EVENT
         if pattern_of(code, "tense.now").search(text):
             return Tense.PRESENT
-    return Tense.PRESENT if text.rstrip().endswith(_QUESTION_MARKS) else None
+    return Tense.PRESENT if text.rstrip().endswith(QUESTION_MARKS) else None
 
 
 class Voice(NamedTuple):

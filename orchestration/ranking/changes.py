@@ -19,11 +19,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from orchestration.question.reading import ANSWERING
-from orchestration.question.tense import Voice
-from orchestration.ranking.texts import ReadText
+from orchestration.question.tense import QUESTION_MARKS, Voice
+from orchestration.ranking.texts import MOST_ROOTS, ReadText
 from schemas.memory import GraphKey
 from substrate.language.languages import DEFAULT_LANGUAGE
-from substrate.language.text import stem
+from substrate.language.text import language_of, pattern_of, stem, stop_words
 
 MOST_READ: Final = 60
 MOST_FORMER: Final = 10
@@ -48,10 +48,13 @@ MOST_COMPARED: Final = 40
 SLOT: Final = 2
 SLOT_LENGTH: Final = 8
 """Where one text has other words than another, the first two of each, of at most eight, stand for one another."""
-MOST_BEHIND: Final = 0.4
-LEAST_LIKE: Final = 0.5
-"""Where a later hit scores this much less than the earlier one, and has less than this share of its likeness to
-the question, it is of something else: a store of a few memories has nothing better to compare with."""
+KEYED: Final = 0.9
+"""At least so likely is a change between two statements of one key: the same words but for one value."""
+VALUE_LENGTH: Final = 5
+KEY_LENGTH: Final = 3
+"""A value has at most so many words, and a key at least."""
+OPENING: Final = 6
+"""Statements of one key begin alike: so many characters of their normal form."""
 DAY: Final = 86_400_000_000
 SECOND: Final = 1_000_000
 """Both in microseconds. What is less than a second apart came by one list of commands: none is later news."""
@@ -70,9 +73,9 @@ class ComparedHit(NamedTuple):
     """A hit as it is compared with others.
 
     `at`: when it began to hold. `whose`: whose words it is; only the same voice tells of its own changes. `total`:
-    its score. `likeness`: to the question. `stems`: of its words, in the `language` of the question. `gives_kind`:
-    it gives a thing of the kind asked for. `passage`: a part of a long text, whose time does not say how one of
-    its many things is now. `attribute`: it has a word for the attribute asked for, "moved" where one lives.
+    its score. `likeness`: to the question. `stems`: of its words, in the `language` of the question. `passage`: a
+    part of a long text, whose time does not say how one of its many things is now. `attribute`: it has a word for
+    the attribute asked for, "moved" where one lives.
     """
 
     at: int
@@ -83,7 +86,6 @@ class ComparedHit(NamedTuple):
     voice: Voice
     stems: AbstractSet[str]
     language: str = DEFAULT_LANGUAGE
-    gives_kind: bool = False
     passage: bool = False
     attribute: bool = False
 
@@ -105,10 +107,9 @@ class Features(NamedTuple):
     """What speaks for a change, about [0, 1] each but `earlier_total` and `later_total`, which are at most 0.
 
     The ranks and totals of both; their likeness to the question, and whether the later one has none; the words of
-    the question and the rare other words that both share; whether both give the kind of thing asked for; verbs and
-    other words of change in the later one; how late it is among all hits; the days between them, up to 200;
-    whether these are hours, and no verb tells of a change of it; the share of the question's words in it; whether
-    it is short; whether both are of one day; whether each speaks of the one who says it, or of what might be.
+    the question and the rare other words that both share; verbs and other words of change in the later one; how
+    late it is among all hits; the days between them, up to 200; whether these are hours, and no verb tells of a
+    change of it; whether the later one is short; whether it speaks of the one who says it, or of what might be.
     """
 
     earlier_rank: float
@@ -120,18 +121,13 @@ class Features(NamedTuple):
     later_unlike: float
     asked: float
     shared: float
-    both_give: float
     verbs: float
     changes: float
     lateness: float
     gap: float
     near: float
-    asked_share: float
     brief: float
-    same_day: float
-    earlier_own: float
     later_own: float
-    earlier_unreal: float
     later_unreal: float
 
 
@@ -156,7 +152,7 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
         return []
     words = compare_words(first, asked, former)
     probability = 1.0 / (1.0 + np.exp(-log_odds(first, former, at, words)))
-    pairs &= are_of_one_thing(first, former, probability)
+    favour_keys(probability, pairs, first, former, asked=asked)
     earlier, later = np.nonzero(pairs)
     likely = probability[pairs]
     changes: list[Change] = []
@@ -242,23 +238,74 @@ def find_comparable(first: Sequence[ComparedHit], former: Sequence[int], at: Ins
     return comparable
 
 
-def are_of_one_thing(first: Sequence[ComparedHit], former: Sequence[int], probability: Numbers) -> Flags:
-    """Whether each later hit, in columns, may be about what is asked for at all."""
-    total, likeness = (
-        column_of(first, "total"),
-        column_of(first, "likeness"),
-    )  # NaN, which is like nothing, without one
-    near = total[former][:, None] - total <= MOST_BEHIND
-    alike = likeness >= LEAST_LIKE * likeness[former][:, None]
-    related: Flags = near | alike | (probability >= LIKELY)
-    return related
+def favour_keys(
+    probability: Numbers,
+    pairs: Flags,
+    first: Sequence[ComparedHit],
+    former: Sequence[int],
+    *,
+    asked: frozenset[str],
+) -> None:
+    """Make a change between two statements of one key likely, and drop those between one of them and a hit of
+    another key that no verb tells of."""
+    openings = np.array(list(map(attrgetter("text.flat"), first)), f"<U{OPENING}")
+    alike = np.argwhere(pairs & (openings[former][:, None] == openings)).tolist()
+    keyed = list(filter(lambda pair: have_one_key(first[former[pair[0]]], first[pair[1]], asked), alike))
+    if not keyed:
+        return
+    rows, places = np.array(keyed).T
+    known = np.zeros(len(first), np.bool_)
+    known[places] = known[np.array(former)[rows]] = True
+    pairs &= ~(known | known[former][:, None]) | (column_of(first, "voice.verbs") > 0)
+    pairs[rows, places] = True
+    probability[rows, places] = np.maximum(KEYED, probability[rows, places])
+
+
+def have_one_key(one: ComparedHit, other: ComparedHit, asked: frozenset[str]) -> bool:
+    """Whether two statements have the same words but for a value, as "Ada lives in Lund" and "Ada lives in Graz".
+
+    The question has a word of the key, and none of a value. A key names a subject and what is told of it: a value
+    has no helping verb, nor follows one with words of its own ("is [led by Hugo]"), nor the name that is asked for
+    ("Ada [plays chess]"), and what stands behind it is asked for. What adds to a list ("Ada likes figs", "I play
+    chess too") replaces nothing.
+    """
+    said, others = one.text.words[:MOST_ROOTS], other.text.words[:MOST_ROOTS]
+    begin = alike_until(said, others)
+    end = alike_until(said[begin:][::-1], others[begin:][::-1])
+    values = said[begin : len(said) - end], others[begin : len(others) - end]
+    shortest, longest = sorted(map(len, values))
+    if not (begin and begin + end >= KEY_LENGTH and 0 < shortest <= longest <= VALUE_LENGTH):
+        return False
+    roots, behind = one.roots, one.stems & {*one.roots[len(said) - end :]}
+    told = behind | one.stems & {*roots[:begin]}
+    valued = {*roots[begin : len(said) - end], *other.roots[begin : len(others) - end]}
+    if told.isdisjoint(asked) or not valued.isdisjoint(asked) or not behind <= asked:
+        return False
+    last, spoken = said[begin - 1], language_of(one.text.text)
+    helping, silent = spoken.telling.words["auxiliaries"], stop_words(spoken.code)
+    is_name = begin > 1 and roots[begin - 1] in asked and last.capitalize() in one.text.text.split()
+    is_part = last in helping and not silent.isdisjoint((*values[0][1:2], *values[1][1:2]))
+    if is_name or is_part or any(map(silent.issuperset, values)) or not helping.isdisjoint(chain(*values)):
+        return False
+    text = f"{one.text.text} {other.text.text}"
+    if pattern_of(spoken.code, "change.growing").search(text.lower()) or not {*text}.isdisjoint(QUESTION_MARKS):
+        return False
+    return len(told) > 1 or (one.voice.own and other.voice.own)
+
+
+def alike_until(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two texts have in common before the first that differs."""
+    place = 0
+    while one[place : place + 1] == other[place : place + 1] != one[:0]:
+        place += 1
+    return place
 
 
 def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, words: _Words) -> Numbers:
     """The log odds that each hit, in columns, tells how the subject of each former one, in rows, is now."""
     intercept, weights = read_weights()
     days = (at - at[former][:, None]) / DAY
-    gives, attribute = column_of(first, "gives_kind", np.bool_), column_of(first, "attribute", np.bool_)
+    attribute = column_of(first, "attribute", np.bool_)
     verbs, own, unreal = (
         column_of(first, "voice.verbs"),
         column_of(first, "voice.own"),
@@ -268,10 +315,8 @@ def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, 
     of_pairs = (
         weights.asked * np.minimum(4.0, words.asked) / 4.0
         + weights.shared * words.kinship
-        + weights.both_give * (gives[former][:, None] & gives)
         + weights.gap * np.minimum(1.0, days / 200)
         + weights.near * ((days < 1 / 12) & ~(of_one & (verbs > 0)))
-        + weights.same_day * (days < 1)
     )
     places, total, likeness = np.arange(1, len(first) + 1), column_of(first, "total"), column_of(first, "likeness")
     is_unlike, behind = np.isnan(likeness), total - total.max()
@@ -279,8 +324,6 @@ def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, 
         weights.earlier_rank / places
         + weights.earlier_total * behind
         + weights.earlier_likeness * np.where(is_unlike, 0.0, likeness)
-        + weights.earlier_own * own
-        + weights.earlier_unreal * unreal
     )[former]
     of_later = (
         weights.later_rank / places
@@ -294,19 +337,17 @@ def log_odds(first: Sequence[ComparedHit], former: Sequence[int], at: Instants, 
     )
     lateness = np.empty(len(at))  # the place of each hit in the order of time, in [0, 1]
     lateness[np.argsort(at, kind="stable")] = np.arange(len(at)) / max(1, len(at) - 1)
-    of_later += weights.lateness * lateness + weights.asked_share * words.asked_share
+    of_later += weights.lateness * lateness
     odds: Numbers = intercept + of_earlier[:, None] + of_later + of_pairs
     return odds
 
 
 class _Words(NamedTuple):
     """The words of the hits: for each former hit, in rows, and each hit, in columns, how many asked words both
-    have and the kinship of their other words; for each hit the share of the question's words that it has, weighed
-    by rarity."""
+    have and the kinship of their other words."""
 
     asked: Numbers
     kinship: Numbers
-    asked_share: Numbers
 
 
 def compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: Sequence[int]) -> _Words:
@@ -324,9 +365,7 @@ def compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: S
     holding = np.bincount(stems, minlength=len(number))
     rarity = np.log(1.0 + (len(hits) - holding + 0.5) / (holding + 0.5))
     of_question = len(asked)
-    every = float(rarity[:of_question][holding[:of_question] > 0].sum())
     in_question = stems < of_question
-    found = np.bincount(owner, rarity[stems] * in_question, len(hits))
     squares = rarity[stems] ** 2 * ~in_question
     length = np.sqrt(np.bincount(owner, squares, len(hits)))
     held = np.zeros((len(former), len(number)))
@@ -339,7 +378,6 @@ def compare_words(hits: Sequence[ComparedHit], asked: Collection[str], former: S
     return _Words(
         asked=shared,
         kinship=np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0.0),
-        asked_share=found / every if every else np.zeros(len(hits)),
     )
 
 

@@ -29,7 +29,7 @@ from orchestration.ranking.times import Sessions, fit_to_periods, session_number
 from orchestration.traversal.paths import NO_STATE, State
 from schemas.memory import GraphKey, Level
 from schemas.temporal import Instant
-from substrate.language.text import DEFAULT_LANGUAGE, name_key, stems, word_language, words
+from substrate.language.text import name_key, stems, word_language, words
 
 NEAR_IN_TIME: Final = 0.05
 """Share of all candidates, in the order of time, within which two of them are of one time."""
@@ -167,8 +167,8 @@ def word_score(table: Table, weight: float) -> list[float]:
             scores[place] = score
     both = zip(table.memories, scores, strict=True)
     alike = [(memory.likeness, said) for memory, said in both if memory.likeness is not None]
-    # Without likeness nothing but words can lead, and the local model was made for the default language alone.
-    if alike and word_language(table.question.text) == DEFAULT_LANGUAGE:
+    # Without likeness nothing but words can lead, and the local model was made for English alone.
+    if alike and word_language(table.question.text) == "en":
         table.known = min(1.0, coverage / COVERED)
         if table.known < DOUBTED:
             table.known *= min(1.0, max(0.0, correlation(alike)) / AGREEING)

@@ -98,8 +98,7 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
         if not told.speaks(known_to):
             continue
         text, said = told.text, told.text.stems(language)
-        gives = kind is not None and text.gives(kind, asked)
-        if gives and told.by not in ANSWERING:
+        if kind is not None and told.by not in ANSWERING and text.gives(kind, asked):
             giving.add(len(hits))
         keys.append(score.key)
         hits.append(
@@ -112,7 +111,6 @@ def compare_hits(order: Sequence[Score], candidates: Candidates, question: Quest
                 text.voice,
                 said,
                 language,
-                gives,
                 memory.shown is not None,
                 not said.isdisjoint(attribute),
             )

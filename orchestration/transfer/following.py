@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from schemas.errors import Conflict, NotFound
+from schemas.commands import KINDS
+from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level, Source, graph_fields
 from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import open_end, to_datetime
@@ -26,8 +27,7 @@ from substrate.store import transactions
 from substrate.store.applied import Applied, ChangedRecord, FeedState, Place
 
 FROM_NOW: Final = "now"
-LAST_NTH: Final = 2**31
-"""Behind all that was applied at a moment."""
+INGEST: Final = "ingest"
 LOOKS_EVERY_S: Final = 0.2
 """Who waits learns of a change about so much later, whichever process wrote it."""
 OTHER_PAST: Final = (
@@ -43,8 +43,11 @@ async def list_changes(query: ChangesRequest, deps: Deps) -> ChangePage:
     cursor of another store, the answer is 409: the graph has another past then. With `wait` the answer comes as
     soon as something changes.
 
-    Raises NotFound for a graph that is not there, InvalidRequest for a text that is no cursor.
+    Raises NotFound for a graph that is not there, InvalidRequest for a text that is no cursor or no command.
     """
+    known = {*KINDS, INGEST, *deps.features.tells}
+    if unknown := sorted(set(query.commands) - known):
+        raise InvalidRequest(f"commands: {unknown[0]!r} is none", remedy=f"There are {', '.join(sorted(known))}.")
     graph = await deps.existing_graph(query.graph_key, query.citizen_id)
     state = await _state(graph)
     place, erased_at = _begin(query.after, state)
@@ -70,7 +73,7 @@ async def list_changes(query: ChangesRequest, deps: Deps) -> ChangePage:
 
 async def _read_records(graph: Graph, applied: Sequence[Applied]) -> dict[tuple[str, int], ChangedRecord]:
     """What the records of these commands say of themselves, by id and version; nothing of what was erased."""
-    named = [(one.id, one.version or 0) for one in applied if one.id is not None]
+    named = [(one.id, one.version or 0) for one in applied if one.id is not None and one.type is None]
     found = await store.read_changed(graph, named)
     others = {record_id for record_id, _ in named} - {memory_id for memory_id, _ in found}
     for link_id, stored in (await transactions.read_links(graph, list(map(link_name, sorted(others))))).items():
@@ -95,11 +98,11 @@ def _begin(after: str | None, state: FeedState) -> tuple[Place, int]:
     if after is None:
         return Place(), state.erased_at
     if after == FROM_NOW:
-        return Place(state.clock, LAST_NTH), state.erased_at
+        return state.end, state.erased_at
     epoch, erased_at, *place = decode_cursor(after, int, int, int, int, str)
     if epoch != state.epoch:
         raise Conflict(OTHER_PAST, remedy=REMEDY)
-    if place[0] > state.clock or erased_at > state.erased_at:
+    if tuple(place) > state.end or erased_at > state.erased_at:
         raise Conflict("after: lies in the future of this graph, which was set back, or never was", remedy=REMEDY)
     return Place(*place), erased_at
 
@@ -108,7 +111,7 @@ def _change(
     applied: Applied, records: dict[tuple[str, int], ChangedRecord], query: ChangesRequest, cursor: str
 ) -> AppliedChange:
     record = records.get((applied.id or "", applied.version or 0))
-    source = Source.INGESTION if applied.command == "ingest" else None
+    source = Source.INGESTION if applied.command == INGEST else None
     if record is not None:
         told = record.closed_source if record.closed_by == applied.place.command_id else record.source
         source = None if told is None else Source(told)
@@ -116,13 +119,14 @@ def _change(
         cursor=cursor,
         command_id=applied.place.command_id,
         command=applied.command,
-        known_at=to_datetime(applied.place.at),
+        known_at=to_datetime(applied.place.at if applied.told_at is None else applied.told_at),
         **graph_fields(query.graph_key),
         citizen_id=query.citizen_id if query.level is Level.N1 else None,
         subject=None if record is None else "link" if record.is_link else "memory",
         id=applied.id,
         version=applied.version,
-        type=None if record is None else record.type,
+        type=applied.type if record is None else record.type,
+        of=applied.of,
         name=None if record is None else record.name,
         source=source,
         author=None if record is None else record.author,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,12 @@ from schemas.memory import Collective, InGraph, Level, Source
 from schemas.paging import MOST
 
 LONGEST_WAIT_S = 30.0
+EVENTS: Final = {
+    "state": "The state of the citizen changed: `set`, by `feedback` of a stream, or at the end of a `cycle`.",
+    "learn": "A question found that a belief changed: `id` tells what holds instead of the memory `of`.",
+    "run": "A run of upkeep ended that changed something or failed; `type` is its job, `of` how it ended.",
+}
+"""What the feed of any graph tells beside commands."""
 
 After = Annotated[
     Annotated[str, Field(max_length=8000)] | None,
@@ -23,16 +29,13 @@ After = Annotated[
 ]
 
 
-class ChangesRequest(GraphRequest):
-    """What changed in a graph after a cursor; optionally only some commands, types, sources, or one author.
+class ChangeFilter(GraphRequest):
+    """A graph; optionally only some commands, types, sources, or one author.
 
     `commands` are kinds of change, such as `remember`, `correct` and `ingest`; `types` are those of memories and
-    of links. With `wait` an answer with nothing new waits so many seconds for something.
+    of links.
     """
 
-    after: After = None
-    limit: Annotated[int, Field(ge=1, le=MOST)] = 100
-    wait: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, allow_inf_nan=False)] = 0.0
     commands: Annotated[tuple[ShortText, ...], AtMost(16)] = ()
     types: Annotated[tuple[Name, ...], AtMost(16)] = ()
     sources: Annotated[tuple[Source, ...], AtMost(16)] = ()
@@ -48,11 +51,24 @@ class ChangesRequest(GraphRequest):
         )
 
 
+class ChangesRequest(ChangeFilter):
+    """What changed in a graph after a cursor; optionally only some commands, types, sources, or one author.
+
+    `commands` are kinds of change, such as `remember`, `correct` and `ingest`; `types` are those of memories and
+    of links. With `wait` an answer with nothing new waits so many seconds for something.
+    """
+
+    after: After = None
+    limit: Annotated[int, Field(ge=1, le=MOST)] = 100
+    wait: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, allow_inf_nan=False)] = 0.0
+
+
 class AppliedChange(InGraph, Frozen):
-    """A command that was applied: which memory or link it changed, from when on that is known, and by whose word.
+    """A command that was applied, or an event: which memory or link it changed, since when that is known, by whom.
 
     `version` is the record that it wrote or closed, `type` that of the memory or link. All are null for a
     conversation, whose `command` is `ingest`; it comes again when more of it is stored, and `part` counts that.
+    Events have the commands `state`, `learn`, `run`, `quarantine` and ids that begin with `event-`.
     """
 
     cursor: str
@@ -66,6 +82,7 @@ class AppliedChange(InGraph, Frozen):
     id: str | None = None
     version: int | None = None
     type: str | None = None
+    of: str | None = None
     name: str | None = None
     source: Source | None = None
     author: str | None = None

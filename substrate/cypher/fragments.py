@@ -93,6 +93,14 @@ LATELY: Final = 8
 """Of so many writes the stamp says what they changed."""
 
 
+TELL_FEED: Final = (
+    "SET m.events = coalesce(m.events, 0) + size($told) FOREACH (x IN $told | CREATE (e:Event) SET e = x, "
+    "e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left) "
+)
+"""Tells the feed of what is no command, within the statement that does it (`$told`: see `applied.event_of`). The
+events of a graph have numbers and stand behind its last command: they move no clock, and end no kept answer."""
+
+
 def note_lately(was: str, at: str) -> str:
     """Notes in the stamp `m`, before its clock is set, what a write changes that leads it from `was` to `at`: the
     text `$lately` (`GraphState.note`). Where that is null, nothing that is noted leads there."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 10
+SCHEMA_VERSION: Final = 11
 """Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
@@ -27,6 +27,7 @@ INDEXES: Final = (
     Query("index_receipt_command", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)"),
     Query("index_receipt_created", "CREATE INDEX FOR (n:Receipt) ON (n.created_at)"),
     Query("index_receipt_moved", "CREATE INDEX FOR (n:Receipt) ON (n.moved_at)"),
+    Query("index_event_created", "CREATE INDEX FOR (e:Event) ON (e.created_at)"),
     Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)"),
     Query("index_state_begun", "CREATE INDEX FOR (s:PastState) ON (s.valid_at)"),
     Query("index_state_cell", "CREATE INDEX FOR (s:PastState) ON (s.cell)"),

@@ -203,6 +203,11 @@ MIGRATIONS: Final = (
             _index("receipt_moved", "(n:Receipt) ON (n.moved_at)"),
         ),
     ),
+    Migration(
+        11,
+        "what the feed tells beside commands is found in its order",
+        (_index("event_created", "(e:Event) ON (e.created_at)"),),
+    ),
 )
 
 

@@ -13,6 +13,8 @@ from schemas.temporal import Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
+LAST_ID: Final = "\U0010ffff"
+"""Stands behind every id."""
 LOOKED_AT: Final = 1000
 """So many receipts are read at once: what begins a page of the greatest size is among them, unless the engine
 finds them in another order than they were written."""
@@ -20,19 +22,24 @@ finds them in another order than they were written."""
 FEED_STATE: Final = Query(
     "feed_state",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
-    "RETURN coalesce(m.epoch, m.created_at, 0), coalesce(m.clock, 0), coalesce(m.erased_at, 0)",
+    "RETURN coalesce(m.epoch, m.created_at, 0), coalesce(m.clock, 0), coalesce(m.erased_at, 0), "
+    "coalesce(m.events, 0)",
 )
 
-_COLUMNS: Final = "c.command_id, c.command, c.id, c.version, c.valid_at, c.invalid_at"
+EVENTS: Final = 2**20
+"""The first event stands behind so many commands of one list, and so behind all of its moment."""
+_COLUMNS: Final = "c.command_id, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.type, c.of, c.told_at"
 APPLIED: Final = Query(
     "applied",
     "MATCH (c:Receipt) WHERE c.created_at >= $since AND c.created_at <= $until AND c.moved_at IS NULL "
     "AND c.repeats IS NULL AND c.command <> 'place' "
     f"WITH c LIMIT $rows RETURN c.created_at AS at, coalesce(c.nth, 0) AS nth, {_COLUMNS}, 1 AS part "
     "UNION ALL MATCH (c:Receipt) WHERE c.moved_at >= $since AND c.moved_at <= $until "
-    f"WITH c LIMIT $rows RETURN c.moved_at AS at, 0 AS nth, {_COLUMNS}, coalesce(c.parts, 1) AS part",
+    f"WITH c LIMIT $rows RETURN c.moved_at AS at, 0 AS nth, {_COLUMNS}, coalesce(c.parts, 1) AS part "
+    "UNION ALL MATCH (c:Event) WHERE c.created_at >= $since AND c.created_at <= $until "
+    f"WITH c LIMIT $rows RETURN c.created_at AS at, {EVENTS} + c.nth AS nth, {_COLUMNS}, 1 AS part",
 )
-"""Receipts of what was applied, in no order. Left out is what only repeated, and changed nothing."""
+"""Receipts of what was applied, and events, in no order. Left out is what only repeated, and changed nothing."""
 
 CHANGED: Final = Query(
     "changed_records",
@@ -46,11 +53,17 @@ CHANGED: Final = Query(
 
 
 class FeedState(NamedTuple):
-    """Which past the graph has, its last transaction, and when something was erased last."""
+    """Which past the graph has, its last transaction, when something was erased last, how many events it has."""
 
     epoch: int
     clock: Instant
     erased_at: Instant
+    events: int
+
+    @property
+    def end(self) -> Place:
+        """The place of what comes next."""
+        return Place(self.clock, EVENTS + self.events, LAST_ID)
 
 
 class Place(NamedTuple):
@@ -62,7 +75,7 @@ class Place(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A command that was applied."""
+    """A command that was applied, or an event, which is told at `told_at`. `of`: what else it names."""
 
     place: Place
     command: str
@@ -70,6 +83,9 @@ class Applied(NamedTuple):
     version: int | None
     valid_at: Instant | None
     invalid_at: Instant | None
+    type: str | None
+    of: str | None
+    told_at: Instant | None
     part: int
 
 
@@ -106,7 +122,15 @@ async def read_applied(graph: Graph, after: Place, until: Instant, limit: int) -
 
 def _applied(row: Any) -> Applied:
     at, nth, command_id, *rest = row
-    return Applied(Place(int(at), int(nth), str(command_id)), *rest)
+    return Applied(Place(int(at), int(nth), command_id or f"event-{int(nth) - EVENTS}"), *rest)
+
+
+def event_of(command: str, at: Instant, **values: Any) -> list[dict[str, Any]]:
+    """The value of `$told` in a statement that tells of one event: what it is, when, and what it names.
+
+    `id`, `version` and `of` may name memories, which an erasure takes out; texts have no place in it.
+    """
+    return [{"command": command, "told_at": at, "left": 0, **values}]
 
 
 async def read_changed(graph: Graph, named: Iterable[tuple[str, int]]) -> dict[tuple[str, int], ChangedRecord]:

@@ -107,6 +107,16 @@ async def erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter
     return Counter(links=present, past_links=past, receipts=receipts)
 
 
+FORGET_EVENTS: Final = Query(
+    "forget_events", "MATCH (e:Event) WHERE e.id IN $ids OR e.of IN $ids DELETE e RETURN count(e)"
+)
+
+
+async def forget_events(graph: Graph, ids: list[str]) -> None:
+    """Take the events of the feed that name these memories out of it."""
+    await graph.write(FORGET_EVENTS, ids=ids)
+
+
 CORE: Final = (
     Kept("ConsciousnessNode", "memories", erase_deeds),
     Kept("PastVersion", "records", why="erased before the memory"),
@@ -114,6 +124,7 @@ CORE: Final = (
     Kept("Passage", "passages", erase_passages),
     Kept("Tag", "tags", why="erased at the end, when no record has it"),
     Kept("Receipt", "receipts", erase_receipts, is_carried=True, as_known=as_created),
+    Kept("Event", forget=forget_events),
     Kept("UpkeepChange", forget=erase_changes),
     Kept("UpkeepRun", why="cleared with its changes"),
     Kept("CitizenState", "states", forget_shown, is_carried=True),

@@ -19,9 +19,10 @@ from schemas.errors import Conflict
 from schemas.memory import LinkRecord, MemoryRecord
 from schemas.temporal import Instant
 from substrate.connection.pool import Row
-from substrate.cypher.fragments import columns_of
+from substrate.cypher.fragments import TELL_FEED, columns_of
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.applied import event_of
 
 RUNS_AT_MOST: Final = 1000
 KEPT_WITHOUT_CHANGES: Final = 20
@@ -62,7 +63,7 @@ class RunRecord:
 _COLUMNS: Final = tuple(field.name for field in fields(RunRecord))
 _FENCED: Final = (
     "MATCH (m:SubstrateMeta {key: 'stamp'}) WHERE coalesce(m.upkeep_fence, 0) <= $fence "
-    "SET m.upkeep_fence = $fence WITH m "
+    f"SET m.upkeep_fence = $fence {TELL_FEED} WITH m "
 )
 _RUN: Final = "MATCH (r:UpkeepRun {id: $run}) SET r += $values "
 
@@ -165,7 +166,14 @@ async def settle(graph: Graph, record: RunRecord, page: str, gone: Sequence[str]
 async def _fenced(graph: Graph, query: Query, record: RunRecord, **values: Any) -> None:
     fields: Mapping[str, Any] = record.values()
     await graph.read(EXISTS)  # a write would make the graph anew; reading raises GraphMissing
-    rows = await graph.write(query, run=record.id, fence=record.fence, values=dict(fields), **values)
+    ended = record.status in ("failed", "undone") or (query is SETTLE and record.status == "done")
+    event = {"id": record.id, "type": record.job, "of": record.status}
+    news = (
+        event_of("run", record.ended_at or 0, **event)
+        if ended and (record.changed + record.kept or record.errors)
+        else []
+    )
+    rows = await graph.write(query, run=record.id, fence=record.fence, values=dict(fields), told=news, **values)
     if not rows or rows[0][0] in (0, None):
         raise LeaseLost(
             "another process does the upkeep now; nothing was stored", remedy="Run the job again when it is done."

@@ -21,10 +21,11 @@ from substrate.bitemporal import Record, visible
 from substrate.connection.kept import ALL_READS
 from substrate.connection.pool import Row
 from substrate.cypher import fragments
-from substrate.cypher.fragments import CLOCK, note_lately
+from substrate.cypher.fragments import CLOCK, TELL_FEED, note_lately
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store import rows
+from substrate.store.applied import event_of
 from substrate.store.writer import note_of
 
 type Content = Mapping[str, Any]
@@ -83,7 +84,7 @@ CHANGE_STATE: Final = Query(
     "o.cell = [w IN $widths WHERE w >= at - o.created_at | "
     "'known/' + toString(w) + '/' + toString(o.created_at / w)][0] "
     "REMOVE o:CitizenState SET o:PastState) "
-    f"SET {note_lately('coalesce(m.clock, 0)', 'at')} SET m.clock = at RETURN at",
+    f"SET {note_lately('coalesce(m.clock, 0)', 'at')} SET m.clock = at {TELL_FEED} RETURN at",
 )
 """Closes open records and opens others. `kept`: the new past records, each a copy of version `of` with a `change`.
 Returns no row when the current record is not version `seen`: another writer was first."""
@@ -220,6 +221,8 @@ async def replace_records(
     """Close `open_records` and open the planned records, in one statement. Returns the transaction time; None when
     another writer was first and nothing was changed."""
     seen = open_records[-1].version if open_records else 0
+    change = opened[-1].change
+    kind = "feedback" if change.get("feedback_at") else "cycle" if "window" in change else "set"
     changes = [
         {"of": state.of, "change": {**state.change, **_marks(state.valid, version)}}
         for version, state in enumerate(opened, start=seen + 1)
@@ -233,6 +236,7 @@ async def replace_records(
         latest=[changes[-1]["change"]],
         widths=_WIDTHS,
         lately=note_of({ALL_READS}),
+        told=event_of("state", now, version=seen + len(opened), type=kind),
     )
     return int(reply[0][0]) if reply else None
 

@@ -22,10 +22,16 @@ KEEP_NOTES: Final = Query(
     "WITH m, note WHERE note.at >= m.created_at MERGE (s:StreamNote {id: note.id}) "
     "ON CREATE SET s.at = note.at, s.data = note.data WITH m, count(s) AS kept "
     "OPTIONAL MATCH (o:LearningMoment) WITH m, kept, o ORDER BY o.created_at DESC "
-    "WITH m, kept, [x IN collect(o)[$most..] | x] AS gone FOREACH (o IN gone | DELETE o) "
-    "FOREACH (x IN [y IN $moments WHERE y.at >= m.created_at AND y.at > coalesce(m.erased_at, 0)] | "
-    "MERGE (k:LearningMoment {earlier: x.earlier, earlier_version: x.earlier_version, "
-    "later: x.later, later_version: x.later_version}) ON CREATE SET k.created_at = x.at) RETURN kept",
+    "WITH m, kept, collect(o) AS held "
+    "WITH m, kept, [o IN held | [o.earlier, o.earlier_version, o.later, o.later_version]] AS known, "
+    "held[$most..] AS gone FOREACH (o IN gone | DELETE o) "
+    "WITH m, kept, [y IN $moments WHERE y.at >= m.created_at AND y.at > coalesce(m.erased_at, 0) "
+    "AND NOT [y.earlier, y.earlier_version, y.later, y.later_version] IN known] AS fresh "
+    "SET m.events = coalesce(m.events, 0) + size(fresh) FOREACH (i IN range(0, size(fresh) - 1) | "
+    "CREATE (:LearningMoment {earlier: fresh[i].earlier, earlier_version: fresh[i].earlier_version, "
+    "later: fresh[i].later, later_version: fresh[i].later_version, created_at: fresh[i].at}) "
+    "CREATE (:Event {command: 'learn', id: fresh[i].later, version: fresh[i].later_version, of: fresh[i].earlier, "
+    "told_at: fresh[i].at, created_at: coalesce(m.clock, 0), nth: m.events - i})) RETURN kept",
 )
 """A note from before the graph was made is not kept: it is of a citizen who was erased since. What was inferred
 before the last erasure is not: it may name what was erased."""

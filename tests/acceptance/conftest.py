@@ -104,7 +104,7 @@ class Service:
 
         Notes of streams and what was inferred count only with `notes`: they are stored whenever a minute is over.
         """
-        records = "MATCH (n) WHERE NOT n:StreamNote AND NOT n:LearningMoment RETURN count(n)"
+        records = "MATCH (n) WHERE NOT n:StreamNote AND NOT n:LearningMoment AND NOT n:Event RETURN count(n)"
         nodes = "MATCH (n) RETURN count(n)" if notes else records
         with Redis(unix_socket_path=str(socket_path(self.data)), decode_responses=True) as engine:
             return {

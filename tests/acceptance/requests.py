@@ -96,6 +96,8 @@ class Aim(NamedTuple):
         aimed["stream_id"] = f"{self.citizen}~{self.stream}"
         aimed |= dict.fromkeys(OF_A_MEMORY, self.memory)
         aimed |= {"collective": self.collective, "collectives": [self.collective]}
+        if name == "url":
+            return "https://93.184.215.14/hook"
         if name == "used":
             return [self.memory]
         if name in aimed:

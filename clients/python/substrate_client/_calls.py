@@ -19,7 +19,7 @@ Time: TypeAlias = "datetime | str"
 Json: TypeAlias = Mapping[str, Any]
 
 if TYPE_CHECKING:
-    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, ChangePage, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, MemoryToolAnswer, MemoryToolCall, NewKey, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
+    from substrate_client.models import AgentLog, AgentNote, Agreement, Alive, Appetite, ApplyCommand, Associations, Calibration, ChangePage, CitizenPage, CitizenState, CitizenUsage, CloseRecord, CollectivePage, ConsciousnessNode, ConsciousnessRelationship, ConsciousnessStream, ContestRequest, ContestedPage, ContextReceipt, Correct, CorrectLink, DeliveriesAnswer, Draw, Drive, EmotionsMatch, EnergySeries, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Feedback, FeedbackPage, FeedbackRecord, FeedbackTakenBack, Filters, Form, GivenEdge, GivenNode, GivenStimulus, Identity, IdentityDiff, Imagination, Imagine, IntendRequest, Intended, Judgement, JudgementsAnswer, KeyChange, KeyInfo, KeyList, KeyRequest, LearningMoments, Level, Life, LinkHistory, LinkPage, Look, MemoryHistory, MemoryPage, MemoryToolAnswer, MemoryToolCall, NewKey, NewWebhook, NotChanged, OfferOutcome, OfferReply, OffersAnswer, OffersRequest, OwnUpkeep, Part, Perspectives, Plurality, PoliciesAnswer, Policy, PolicyReach, PredictionPage, Prefer, QualityAnswer, Quarantine, QuarantineChange, QuarantineRequest, QuarantinesAnswer, QueryMode, ReEmbed, Ready, Relate, Relation, Remember, RepairOutcome, RepairRequest, Replay, Rerank, ResolutionState, Resolve, ResolveLink, Resonances, Resonate, Retract, RetractLink, RetrievalIntention, ReviseLink, RulesAnswer, RulesCheck, RulesVerdict, Run, RunRequest, RunsAnswer, SendAgain, Sense, SetPolicy, Share, Shared, Situation, SituationRequest, Source, StateBasedRetrieval, StateChange, StateHistory, StreamPage, StreamRecord, Supersede, SupersedeLink, SweepAnswer, SweepRequest, TagWalk, TemporalMode, Undo, UndoLink, Unrelate, Webhook, WebhookRequest, WebhooksAnswer, Weights, WhoIs, WindowItem, Withdraw, WriteContext, WriteReceipt
 
     AnyTemporalMode: TypeAlias = "TemporalMode | Literal['current', 'point_in_time', 'evolution', 'full_history']"
     AnyLevel: TypeAlias = "Level | Literal['N1', 'N2', 'N3']"
@@ -301,6 +301,21 @@ class BetweenFields(TypedDict, total=False):
     to_time: Time | None
     known_at: Time | None
 
+class ChangeFilterFields(GraphRequestFields, total=False):
+    commands: Sequence[str]
+    types: Sequence[str]
+    sources: Sequence[AnySource]
+    author: str | None
+
+class WebhookRequestFields(ChangeFilterFields, total=False):
+    url: str
+
+class DeliveriesRequestFields(GraphRequestFields, total=False):
+    status: Literal['delivered', 'waiting', 'dead', 'gone'] | None
+
+class SendAgainFields(GraphRequestFields, total=False):
+    delivery_id: str | None
+
 class MemoryToolCallFields(GraphRequestFields, total=False):
     path: str
     view_range: Sequence[int] | None
@@ -504,14 +519,10 @@ class CorrectLinkFields(CorrectingFields, LinkRevisionFields, total=False):
 class ReceiptRequestFields(CitizenRequestFields, total=False):
     level: AnyLevel | None
 
-class ChangesRequestFields(GraphRequestFields, total=False):
+class ChangesRequestFields(ChangeFilterFields, total=False):
     after: str | None
     limit: int
     wait: float
-    commands: Sequence[str]
-    types: Sequence[str]
-    sources: Sequence[AnySource]
-    author: str | None
 
 class EraseEpisodeFields(CommandFields, total=False):
     episode_id: str
@@ -768,6 +779,26 @@ class Calls(Sender):
         """How much the citizen lived in each week, with which energy and feelings."""
         return await self._call("Life", "GET /v1/citizens/{}/life", citizen_id, params=given)
 
+    async def create_webhook(self, request: WebhookRequest | None = None, /, **given: Unpack[WebhookRequestFields]) -> NewWebhook:
+        """Send each change of a graph to an address from now on. The secret is shown only once."""
+        return await self._call("NewWebhook", "POST /v1/webhooks", body=collect_fields(request, given), repeatable=False)
+
+    async def list_webhooks(self, **given: Unpack[GraphRequestFields]) -> WebhooksAnswer:
+        """The webhooks of a graph, without their secrets."""
+        return await self._call("WebhooksAnswer", "GET /v1/webhooks", params=given)
+
+    async def remove_webhook(self, webhook_id: str, **given: Unpack[GraphRequestFields]) -> Webhook:
+        """Remove a webhook: nothing is sent any more."""
+        return await self._call("Webhook", "DELETE /v1/webhooks/{}", webhook_id, params=given, repeatable=False)
+
+    async def list_deliveries(self, webhook_id: str, **given: Unpack[DeliveriesRequestFields]) -> DeliveriesAnswer:
+        """What became of the messages of a webhook, the newest first; with `status: dead` its dead letters."""
+        return await self._call("DeliveriesAnswer", "GET /v1/webhooks/{}/deliveries", webhook_id, params=given)
+
+    async def send_again(self, webhook_id: str, request: SendAgain | None = None, /, **given: Unpack[SendAgainFields]) -> DeliveriesAnswer:
+        """Send dead messages again, one or all, at once and with five more tries. A webhook that ended goes on."""
+        return await self._call("DeliveriesAnswer", "POST /v1/webhooks/{}/deliveries", webhook_id, body=collect_fields(request, given))
+
     async def memory_tool(self, request: MemoryToolCall | None = None, /, **given: Unpack[MemoryToolCallFields]) -> MemoryToolAnswer:
         """Answer a call of the memory tool of Anthropic's API over `/memories`, with the texts of its documentation."""
         return await self._call("MemoryToolAnswer", "POST /v1/memory_tool", body=collect_fields(request, given))
@@ -1021,6 +1052,11 @@ class SyncCalls(SyncSender):
     dissonances = block_on(Calls.dissonances)
     identity_diff = block_on(Calls.identity_diff)
     life = block_on(Calls.life)
+    create_webhook = block_on(Calls.create_webhook)
+    list_webhooks = block_on(Calls.list_webhooks)
+    remove_webhook = block_on(Calls.remove_webhook)
+    list_deliveries = block_on(Calls.list_deliveries)
+    send_again = block_on(Calls.send_again)
     memory_tool = block_on(Calls.memory_tool)
     remember = block_on(Calls.remember)
     list_memories = block_on(Calls.list_memories)

@@ -549,10 +549,11 @@ class Calibration(CalibrationScore):
 
 
 class AppliedChange(InGraph, AnswerPart):
-    """A command that was applied: which memory or link it changed, from when on that is known, and by whose word.
+    """A command that was applied, or an event: which memory or link it changed, since when that is known, by whom.
 
     `version` is the record that it wrote or closed, `type` that of the memory or link. All are null for a
     conversation, whose `command` is `ingest`; it comes again when more of it is stored, and `part` counts that.
+    Events have the commands `state`, `learn`, `run`, `quarantine` and ids that begin with `event-`.
     """
 
     cursor: str
@@ -566,6 +567,7 @@ class AppliedChange(InGraph, AnswerPart):
     id: str | None = None
     version: int | None = None
     type: str | None = None
+    of: str | None = None
     name: str | None = None
     source: Source | None = None
     author: str | None = None
@@ -1357,6 +1359,33 @@ class CorrectLink(Correcting, LinkRevision):
 
     command: Literal["correct_link"] = "correct_link"
     id: str
+
+
+class Delivery(AnswerPart):
+    """A message of a webhook: what became of it, and `answer`, the last status or why there was none.
+
+    `id` is the header `webhook-id`, the same each time that it is sent. `waiting`: it is sent again at `next_at`;
+    `dead`: not any more, unless you ask for it; `gone`: it came again later. `of`: the memory or link changed.
+    """
+
+    id: str
+    webhook_id: str
+    kind: Literal["change", "erased", "restored"]
+    command_id: str | None = None
+    command: str | None = None
+    of: str | None = None
+    cursor: str
+    status: Literal["delivered", "waiting", "dead", "gone"]
+    attempts: int = 0
+    at: datetime
+    next_at: datetime | None = None
+    answer: str = ""
+
+
+class DeliveriesAnswer(AnswerPart):
+    """All messages that wait or are dead, and the last hundred others."""
+
+    deliveries: tuple[Delivery, ...] = ()
 
 
 class DrawnMemory(AnswerPart):
@@ -2461,6 +2490,30 @@ class NewKey(KeyInfo):
     key: str
 
 
+class Webhook(InGraph, AnswerPart):
+    """A webhook. `next`: its place in the feed. `ended`: nothing is sent any more; `why` says why."""
+
+    id: str
+    url: str
+    level: Level
+    collective: str | None | None = None
+    citizen_id: str | None = None
+    commands: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    author: str | None = None
+    created_at: datetime
+    status: Literal["on", "ended"] = "on"
+    why: str | None = None
+    next: str
+
+
+class NewWebhook(Webhook):
+    """A new webhook with its `secret`, which is shown only once: with it a receiver checks the signatures."""
+
+    secret: str
+
+
 class OfferOutcome(AnswerPart):
     """What became of an offer; `receipt` or `erased` is that of its command, if it was taken up."""
 
@@ -3332,6 +3385,12 @@ class RunsAnswer(AnswerPart):
     jobs: tuple[JobInfo, ...] = ()
 
 
+class SendAgain(GraphRequest):
+    """Send dead messages again, with five more tries: one, or all. A webhook that ended goes on."""
+
+    delivery_id: str | None = None
+
+
 class LevelReferences(AnswerPart):
     """What was found on one level, by reference; in the order of `ConsciousnessLevelResults`."""
 
@@ -3960,6 +4019,31 @@ class ValidationResult(AnswerPart):
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     metadata_completeness: float
+
+
+class ChangeFilter(GraphRequest):
+    """A graph; optionally only some commands, types, sources, or one author.
+
+    `commands` are kinds of change, such as `remember`, `correct` and `ingest`; `types` are those of memories and
+    of links.
+    """
+
+    commands: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    author: str | None = None
+
+
+class WebhookRequest(ChangeFilter):
+    """Send each change of a graph to `url` from now on; optionally only some, as in the feed."""
+
+    url: str
+
+
+class WebhooksAnswer(AnswerPart):
+    """The webhooks of a graph, the oldest first."""
+
+    webhooks: tuple[Webhook, ...] = ()
 
 
 class AsOf(RequestPart):

@@ -870,6 +870,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks of a graph
+         * @description The webhooks of a graph, without their secrets.
+         */
+        get: operations["list_webhooks"];
+        put?: never;
+        /**
+         * Send changes to an address
+         * @description Send each change of a graph to an address from now on. The secret is shown only once.
+         */
+        post: operations["create_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a webhook
+         * @description Remove a webhook: nothing is sent any more.
+         */
+        delete: operations["remove_webhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of a webhook
+         * @description What became of the messages of a webhook, the newest first; with `status: dead` its dead letters.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        /**
+         * Send dead messages again
+         * @description Send dead messages again, one or all, at once and with five more tries. A webhook that ended goes on.
+         */
+        post: operations["send_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memory_tool": {
         parameters: {
             query?: never;
@@ -2150,10 +2218,11 @@ export interface components {
         };
         /**
          * AppliedChange
-         * @description A command that was applied: which memory or link it changed, from when on that is known, and by whose word.
+         * @description A command that was applied, or an event: which memory or link it changed, since when that is known, by whom.
          *
          *     `version` is the record that it wrote or closed, `type` that of the memory or link. All are null for a
          *     conversation, whose `command` is `ingest`; it comes again when more of it is stored, and `part` counts that.
+         *     Events have the commands `state`, `learn`, `run`, `quarantine` and ids that begin with `event-`.
          */
         AppliedChange: {
             /** Cursor */
@@ -2180,6 +2249,8 @@ export interface components {
             version: number | null;
             /** Type */
             type: string | null;
+            /** Of */
+            of: string | null;
             /** Name */
             name: string | null;
             source: components["schemas"]["Source"] | null;
@@ -3695,6 +3766,65 @@ export interface components {
             query: string;
             /** Reason */
             reason: string;
+        };
+        /**
+         * DeliveriesAnswer
+         * @description All messages that wait or are dead, and the last hundred others.
+         */
+        DeliveriesAnswer: {
+            /**
+             * Deliveries
+             * @default []
+             */
+            deliveries: components["schemas"]["Delivery"][];
+        };
+        /**
+         * Delivery
+         * @description A message of a webhook: what became of it, and `answer`, the last status or why there was none.
+         *
+         *     `id` is the header `webhook-id`, the same each time that it is sent. `waiting`: it is sent again at `next_at`;
+         *     `dead`: not any more, unless you ask for it; `gone`: it came again later. `of`: the memory or link changed.
+         */
+        Delivery: {
+            /** Id */
+            id: string;
+            /** Webhook Id */
+            webhook_id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "change" | "erased" | "restored";
+            /** Command Id */
+            command_id: string | null;
+            /** Command */
+            command: string | null;
+            /** Of */
+            of: string | null;
+            /** Cursor */
+            cursor: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "delivered" | "waiting" | "dead" | "gone";
+            /**
+             * Attempts
+             * @default 0
+             */
+            attempts: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Next At */
+            next_at: string | null;
+            /**
+             * Answer
+             * @default
+             */
+            answer: string;
         };
         /**
          * Draw
@@ -5916,6 +6046,55 @@ export interface components {
             last_used_at: string | null;
             /** Key */
             key: string;
+        };
+        /**
+         * NewWebhook
+         * @description A new webhook with its `secret`, which is shown only once: with it a receiver checks the signatures.
+         */
+        NewWebhook: {
+            /** Id */
+            id: string;
+            /** Url */
+            url: string;
+            level: components["schemas"]["Level"];
+            /** Collective */
+            collective: (string | null) | null;
+            /** Citizen Id */
+            citizen_id: string | null;
+            /**
+             * Commands
+             * @default []
+             */
+            commands: string[];
+            /**
+             * Types
+             * @default []
+             */
+            types: string[];
+            /**
+             * Sources
+             * @default []
+             */
+            sources: components["schemas"]["Source"][];
+            /** Author */
+            author: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Status
+             * @default on
+             * @enum {string}
+             */
+            status: "on" | "ended";
+            /** Why */
+            why: string | null;
+            /** Next */
+            next: string;
+            /** Secret */
+            secret: string;
         };
         /**
          * NotChanged
@@ -8257,6 +8436,20 @@ export interface components {
             declared: boolean;
         };
         /**
+         * SendAgain
+         * @description Send dead messages again, with five more tries: one, or all. A webhook that ended goes on.
+         */
+        SendAgain: {
+            /** @default N1 */
+            level?: components["schemas"]["Level"];
+            /** Citizen Id */
+            citizen_id?: string | null;
+            /** Collective */
+            collective?: string | null;
+            /** Delivery Id */
+            delivery_id?: string | null;
+        };
+        /**
          * Sense
          * @description What a citizen senses: a text, a strength, or both. A text or a number alone stands for either.
          */
@@ -9944,6 +10137,95 @@ export interface components {
         /** @enum {string} */
         Way: "retrieve" | "wake";
         /**
+         * Webhook
+         * @description A webhook. `next`: its place in the feed. `ended`: nothing is sent any more; `why` says why.
+         */
+        Webhook: {
+            /** Id */
+            id: string;
+            /** Url */
+            url: string;
+            level: components["schemas"]["Level"];
+            /** Collective */
+            collective: (string | null) | null;
+            /** Citizen Id */
+            citizen_id: string | null;
+            /**
+             * Commands
+             * @default []
+             */
+            commands: string[];
+            /**
+             * Types
+             * @default []
+             */
+            types: string[];
+            /**
+             * Sources
+             * @default []
+             */
+            sources: components["schemas"]["Source"][];
+            /** Author */
+            author: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Status
+             * @default on
+             * @enum {string}
+             */
+            status: "on" | "ended";
+            /** Why */
+            why: string | null;
+            /** Next */
+            next: string;
+        };
+        /**
+         * WebhookRequest
+         * @description Send each change of a graph to `url` from now on; optionally only some, as in the feed.
+         */
+        WebhookRequest: {
+            /** @default N1 */
+            level?: components["schemas"]["Level"];
+            /** Citizen Id */
+            citizen_id?: string | null;
+            /** Collective */
+            collective?: string | null;
+            /**
+             * Commands
+             * @default []
+             */
+            commands?: string[];
+            /**
+             * Types
+             * @default []
+             */
+            types?: string[];
+            /**
+             * Sources
+             * @default []
+             */
+            sources?: components["schemas"]["Source"][];
+            /** Author */
+            author?: string | null;
+            /** Url */
+            url: string;
+        };
+        /**
+         * WebhooksAnswer
+         * @description The webhooks of a graph, the oldest first.
+         */
+        WebhooksAnswer: {
+            /**
+             * Webhooks
+             * @default []
+             */
+            webhooks: components["schemas"]["Webhook"][];
+        };
+        /**
          * WeekOfLife
          * @description What began in the week from `start`, a Monday: how many memories, and their mean `energy`.
          *
@@ -10533,7 +10815,9 @@ export interface operations {
     retrieve: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                accept?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10559,7 +10843,9 @@ export interface operations {
     wake: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                accept?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11773,6 +12059,143 @@ export interface operations {
             "5XX": components["responses"]["Unavailable"];
         };
     };
+    list_webhooks: {
+        parameters: {
+            query?: {
+                level?: components["schemas"]["Level"];
+                citizen_id?: string | null;
+                collective?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhooksAnswer"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Unavailable"];
+        };
+    };
+    create_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWebhook"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Unavailable"];
+        };
+    };
+    remove_webhook: {
+        parameters: {
+            query?: {
+                level?: components["schemas"]["Level"];
+                citizen_id?: string | null;
+                collective?: string | null;
+            };
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Unavailable"];
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                level?: components["schemas"]["Level"];
+                citizen_id?: string | null;
+                collective?: string | null;
+                status?: ("delivered" | "waiting" | "dead" | "gone") | null;
+            };
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveriesAnswer"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Unavailable"];
+        };
+    };
+    send_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendAgain"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveriesAnswer"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Unavailable"];
+        };
+    };
     memory_tool: {
         parameters: {
             query?: never;
@@ -12949,14 +13372,14 @@ export interface operations {
                 level?: components["schemas"]["Level"];
                 citizen_id?: string | null;
                 collective?: string | null;
-                /** @description The `next` of the page before, or the `cursor` of a change: what came after it. `now`: only what comes from now on. Left out: from the first. */
-                after?: string | null;
-                limit?: number;
-                wait?: number;
                 commands?: string[];
                 types?: string[];
                 sources?: components["schemas"]["Source"][];
                 author?: string | null;
+                /** @description The `next` of the page before, or the `cursor` of a change: what came after it. `now`: only what comes from now on. Left out: from the first. */
+                after?: string | null;
+                limit?: number;
+                wait?: number;
             };
             header?: never;
             path?: never;
@@ -12983,14 +13406,14 @@ export interface operations {
                 level?: components["schemas"]["Level"];
                 citizen_id?: string | null;
                 collective?: string | null;
-                /** @description The `next` of the page before, or the `cursor` of a change: what came after it. `now`: only what comes from now on. Left out: from the first. */
-                after?: string | null;
-                limit?: number;
-                wait?: number;
                 commands?: string[];
                 types?: string[];
                 sources?: components["schemas"]["Source"][];
                 author?: string | null;
+                /** @description The `next` of the page before, or the `cursor` of a change: what came after it. `now`: only what comes from now on. Left out: from the first. */
+                after?: string | null;
+                limit?: number;
+                wait?: number;
             };
             header?: {
                 /** @description The `id` of the last event, before `after`. */

@@ -318,4 +318,7 @@ FEATURE: Final = Feature(
         Kept("RetentionPolicy", why="has what its writer named", is_carried=True),
     ),
     jobs=(RetentionJob(), ErasureJob()),
+    tells={
+        "quarantine": "A quarantine was made (its `type` is `hidden`), `released` or made final (`retracted`)."
+    },
 )

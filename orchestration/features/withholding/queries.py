@@ -7,6 +7,7 @@ receipts tell what it did. Its data is JSON. `held` of a feedback is the id of t
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import batched
 from typing import Any, Final, NamedTuple
 
@@ -14,13 +15,16 @@ import orjson
 
 from orchestration.features.withholding.rules import Row
 from schemas.memory import ResolutionState, Source
-from schemas.temporal import END_OF_TIME, Instant
-from substrate.cypher.fragments import CLOCK, tells
+from schemas.temporal import END_OF_TIME, Instant, to_instant
+from substrate.cypher.fragments import CLOCK, TELL_FEED, tells
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.applied import event_of
 from substrate.store.derived import change_count
 
 LABEL: Final = "Quarantine"
+ENDED: Final = ("hidden", "released", "retracted")
+"""What the feed is told."""
 MEMORIES_A_PAGE: Final = 200
 IDS_AT_ONCE: Final = 50
 
@@ -69,6 +73,7 @@ MENTIONED: Final = Query(
 READ_ALL: Final = Query("quarantines", f"MATCH (q:{LABEL}) RETURN q.id, q.created_at, q.used, q.data")
 WRITE: Final = Query(
     "write_quarantine",
+    f"MATCH (m:SubstrateMeta {{key: 'stamp'}}) {TELL_FEED} WITH m LIMIT 1 "
     f"MERGE (q:{LABEL} {{id: $id}}) ON CREATE SET q.created_at = $at "
     "SET q.used = $used, q.data = $data RETURN q.id",
 )
@@ -179,7 +184,10 @@ async def read_quarantines(graph: Graph) -> list[StoredQuarantine]:
 async def write_quarantine(graph: Graph, kept: StoredQuarantine) -> None:
     """Store a quarantine, or what has changed of it."""
     data = orjson.dumps(kept.data).decode()
-    await graph.write(WRITE, id=kept.id, at=kept.created_at, used=kept.used, data=data)
+    status, ended_at = kept.data.get("status"), kept.data.get("ended_at")
+    at = kept.created_at if ended_at is None else to_instant(datetime.fromisoformat(ended_at))
+    news = event_of("quarantine", at, id=kept.id, type=status) if status in ENDED else []
+    await graph.write(WRITE, id=kept.id, at=kept.created_at, used=kept.used, data=data, told=news)
 
 
 async def hold_feedback(graph: Graph, quarantine: str, ids: Iterable[str], now: Instant) -> int:

@@ -46,6 +46,9 @@ CREATE INDEX FOR (c:ContextNote) ON (c.command_id);
 // index_context_memory
 CREATE INDEX FOR (c:ContextNote) ON (c.memory_id);
 
+// index_event_created
+CREATE INDEX FOR (e:Event) ON (e.created_at);
+
 // index_link_handle
 CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle);
 

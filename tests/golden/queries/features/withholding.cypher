@@ -129,6 +129,14 @@ SET p.data = $data, p.created_at = $at
 RETURN p.id;
 
 // write_quarantine
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m.events = coalesce(m.events, 0) + size($told)
+FOREACH (x IN $told |
+  CREATE (e:Event)
+  SET e = x, e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left
+)
+WITH m
+LIMIT 1
 MERGE (q:Quarantine {id: $id})
 ON CREATE SET q.created_at = $at
 SET q.used = $used, q.data = $data

@@ -44,3 +44,9 @@ FOREACH (t IN naming |
   SET t.told = null, t.told_of = null
 )
 RETURN gone;
+
+// forget_events
+MATCH (e:Event)
+WHERE e.id IN $ids OR e.of IN $ids
+DELETE e
+RETURN count(e);

@@ -66,6 +66,11 @@ RETURN 1;
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE coalesce(m.upkeep_fence, 0) <= $fence
 SET m.upkeep_fence = $fence
+SET m.events = coalesce(m.events, 0) + size($told)
+FOREACH (x IN $told |
+  CREATE (e:Event)
+  SET e = x, e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left
+)
 WITH m
 MATCH (r:UpkeepRun {id: $run})
 SET r += $values
@@ -96,6 +101,11 @@ LIMIT $rows;
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE coalesce(m.upkeep_fence, 0) <= $fence
 SET m.upkeep_fence = $fence
+SET m.events = coalesce(m.events, 0) + size($told)
+FOREACH (x IN $told |
+  CREATE (e:Event)
+  SET e = x, e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left
+)
 WITH m
 MERGE (r:UpkeepRun {id: $run})
 SET r += $values
@@ -105,6 +115,11 @@ RETURN r.id;
 MATCH (m:SubstrateMeta {key: 'stamp'})
 WHERE coalesce(m.upkeep_fence, 0) <= $fence
 SET m.upkeep_fence = $fence
+SET m.events = coalesce(m.events, 0) + size($told)
+FOREACH (x IN $told |
+  CREATE (e:Event)
+  SET e = x, e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left
+)
 WITH m
 MATCH (r:UpkeepRun {id: $run})
 SET r += $values

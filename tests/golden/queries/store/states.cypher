@@ -36,6 +36,11 @@ FOREACH (o IN CASE WHEN s IS NULL THEN [] ELSE [s] END |
 )
 SET m.lately = CASE WHEN $lately IS NULL THEN null ELSE ([x IN coalesce(m.lately, []) WHERE x <> toString(coalesce(m.clock, 0)) + ' ' + toString(at) + ' ' + $lately] + [toString(coalesce(m.clock, 0)) + ' ' + toString(at) + ' ' + $lately])[-8..] END
 SET m.clock = at
+SET m.events = coalesce(m.events, 0) + size($told)
+FOREACH (x IN $told |
+  CREATE (e:Event)
+  SET e = x, e.created_at = coalesce(m.clock, 0), e.nth = m.events - x.left
+)
 RETURN at;
 
 // read_state

@@ -14,7 +14,8 @@ from orchestration.question.reading import read_question
 from orchestration.question.tense import Tense
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.changes import DAY, Change, ComparedHit, find_changes
+from orchestration.ranking.changes import DAY, Change, ComparedHit, find_changes, have_one_key
+from orchestration.ranking.changes import KEYED as KEYED_CHANGE
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.currency import (
     Comparison,
@@ -33,7 +34,7 @@ ASKED = stems("Where do I live?")
 def hit(text: str, day: int, total: float, *, voice: str = "user", changes: int = 0) -> ComparedHit:
     read = ReadText(text)
     spoken = read.voice._replace(verbs=changes, changes=0, own=True, unreal=False)
-    return ComparedHit(day * DAY, voice, total, total / 2, read, spoken, read.stems(), gives_kind=True)
+    return ComparedHit(day * DAY, voice, total, total / 2, read, spoken, read.stems())
 
 
 HOMES = (
@@ -204,3 +205,50 @@ def test_a_question_that_names_a_time_does_not_prefer_what_came_later() -> None:
     asked = read_question("What happened on 2 March 2025?", datetime(2025, 6, 1, tzinfo=UTC))
     scores = [Score(each, 0.5, 1.0, {}) for each in keys]
     assert order_scores(scores, comparison, asked) == scores
+
+
+KEYED = (
+    ("Where does Ada live?", "Ada lives in Lund.", "Ada lives in the old mill."),
+    ("What is the budget of the fair?", "The budget of the fair is 9,800.", "The budget of the fair is 12,000."),
+    ("Who is Rose's dentist?", "For teeth Rose is seen by Dr Eng.", "For teeth Rose is seen by Dr Mark."),
+    ("Wann ist die Prüfung von Mia?", "Die Prüfung von Mia ist am 4. Mai.", "Die Prüfung von Mia ist am 9. Juni."),
+)
+
+
+def told_of(*texts: str) -> list[ComparedHit]:
+    """Hits with these texts, a day after one another, best first."""
+    return [
+        hit(text, 1 + 30 * place, 1.2 - place / 10)._replace(voice=ReadText(text).voice)
+        for place, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), KEYED)
+def test_the_same_words_with_another_value_are_a_change_and_what_has_another_key_is_none(
+    question: str, earlier: str, later: str
+) -> None:
+    hits = told_of(earlier, later, f"{earlier.rstrip('.')} and more of it, the reviews of Ada, Rose, Mia, fair")
+    [change] = find_changes(hits, stems(question))
+    assert (change.earlier, change.later) == (0, 1)
+    assert change.probability >= KEYED_CHANGE
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("What does Ada like?", "Ada likes figs in autumn.", "Ada likes plums in autumn."),
+        ("What does Ada play?", "On Sundays Ada plays chess.", "On Sundays Ada plays bridge too."),
+        ("Who leads the kiln?", "The north kiln is led by Hugo.", "The north kiln is supplied by Gower."),
+        ("Where does Will live?", "In Bergen lives Will.", "In Bergen lives Mark."),
+        ("Where does Ada live?", "Where in Lund does Ada live?", "Where in Graz does Ada live?"),
+        ("Where does Will live?", "The sister of Will lives in Oslo.", "The sister of Mark lives in Oslo."),
+    ],
+)
+def test_lists_other_relations_other_people_and_questions_have_no_key(question: str, one: str, other: str) -> None:
+    earlier, later = told_of(one, other)
+    assert not have_one_key(earlier, later, stems(question))
+
+
+def test_of_what_was_told_in_the_same_second_none_is_later() -> None:
+    earlier, later = told_of("Ada lives in Lund.", "Ada lives in Graz.")
+    assert find_changes([earlier, later._replace(at=earlier.at)], stems("Where does Ada live?")) == []

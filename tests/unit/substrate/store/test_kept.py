@@ -25,6 +25,8 @@ KEYS = {
     "substrate:upkeep:requests": "digests and times",
     "substrate:parked:": "the checksum of a file, at the keys of a parked graph",
     "substrate:parking": "a lock",
+    "substrate:webhooks:graphs": "digests",
+    "substrate:webhooks:turn": "a lock that expires",
 }
 """What Redis keys beside the graphs hold of a citizen. A key that is not here fails the test below."""
 

@@ -1,0 +1,1 @@
+"""Webhooks: the changes of a graph are sent to an address."""
