@@ -223,7 +223,7 @@ async def _write(graph: Graph, simulated: Simulation, retry: RetryState, deps: D
     embeddings = await deps.embedder.embed_texts(missing)
     vectors.update({text: vector or None for text, vector in zip(missing, embeddings, strict=True)})
     version_chain.add_rows(chains, vectors, changed)
-    if changed.new:
+    if changed.new or not changed.closing:  # a first list may leave nothing but receipts
         await deps.graphs.for_writing(graph.name, simulated.times.now)
     try:
         later = await transactions.write(graph, simulation.expected_state(chains), changed)

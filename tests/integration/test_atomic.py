@@ -221,6 +221,12 @@ async def test_later_commands_build_on_earlier_ones(deps: Deps, fresh_citizen: s
     assert [one.description.split()[-1] for one in records] == ["night"]
 
 
+async def test_a_first_list_may_leave_nothing_but_receipts(deps: Deps, fresh_citizen: str) -> None:
+    commands = [remember(fresh_citizen, "m"), said(fresh_citizen, command="retract", id="m")]
+    receipts = await atomic.apply(commands, deps, NOW)
+    assert [receipt.status for receipt in receipts] == ["stored", "stored"]
+
+
 async def test_one_refusal_leaves_everything_as_it_was_and_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
     commands = [
         remember(fresh_citizen, "a", command_id="first"),
