@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from orchestration.question.languages import read_codes
 from orchestration.question.reading import ANSWERING
 from orchestration.question.tense import QUESTION_MARKS, Voice
 from orchestration.ranking.texts import MOST_ROOTS, ReadText
@@ -155,8 +156,7 @@ def find_changes(hits: Sequence[ComparedHit], asked: frozenset[str]) -> list[Cha
     favour_keys(probability, pairs, first, former, asked=asked)
     earlier, later = np.nonzero(pairs)
     likely = probability[pairs]
-    changes: list[Change] = []
-    least = LEAST_CHANGE
+    changes, least = list[Change](), LEAST_CHANGE
     for place in np.argsort(-likely, kind="stable")[:MOST_COMPARED].tolist():
         change = Change(former[earlier[place]], int(later[place]), float(likely[place]))
         if change.probability < least:
@@ -175,6 +175,8 @@ def column_of(hits: Sequence[ComparedHit], name: str, kind: type[np.generic] = n
 
 def least_between(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str]) -> float:
     """How likely a change between two hits has to be: the less, the more they have to do with each other."""
+    if later.language not in read_codes():  # its words of change are not known
+        return SAID_BESIDE
     shared = not earlier.stems.isdisjoint(later.stems) or (earlier.attribute and later.attribute)
     if shared and (later.voice.verbs or later.attribute or not later.stems.isdisjoint(asked)):
         return LEAST_CHANGE
@@ -198,8 +200,7 @@ def is_of_another(earlier: ComparedHit, later: ComparedHit, asked: frozenset[str
         return True
     of_two = stands_beside if later.voice.verbs else stands_for
     for one, another, lacking in zip((earlier, later), (later, earlier), lacks, strict=True):
-        own = another.stems - one.stems - asked
-        if lacking and own and of_two(one, another, lacking, own):
+        if lacking and (own := another.stems - one.stems - asked) and of_two(one, another, lacking, own):
             return True
     return False
 
@@ -254,8 +255,7 @@ def favour_keys(
     if not keyed:
         return
     rows, places = np.array(keyed).T
-    known = np.zeros(len(first), np.bool_)
-    known[places] = known[np.array(former)[rows]] = True
+    known = np.isin(np.arange(len(first)), [*places, *np.array(former)[rows]])
     pairs &= ~(known | known[former][:, None]) | (column_of(first, "voice.verbs") > 0)
     pairs[rows, places] = True
     probability[rows, places] = np.maximum(KEYED, probability[rows, places])
