@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,7 @@ def test_half_a_character_in_a_file_stays_as_it_was(home: Home) -> None:
 def test_a_file_that_another_changed_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text("{}", "utf-8")
-    first, second = (host_files.plan_json(file, lambda document, n=n: document.update({n: 1})) for n in "ab")
+    first, second = (host_files.plan_json(file, partial(table.put, path=name, value=1)) for name in "ab")
     host_files.apply(first)
     with pytest.raises(Conflict, match="changed meanwhile"):
         host_files.apply(second)
