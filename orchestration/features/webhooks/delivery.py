@@ -13,6 +13,7 @@ import socket
 import time
 from base64 import b64decode, b64encode
 from datetime import timedelta
+from functools import cache, partial
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from operator import attrgetter
@@ -29,13 +30,14 @@ from orchestration.transfer.following import FROM_NOW, list_changes
 from schemas.errors import Conflict, NotFound, SubstrateError
 from schemas.memory import graph_fields
 from schemas.paging import decode_cursor, encode_cursor
-from schemas.temporal import to_datetime
+from schemas.temporal import Instant, to_datetime
 from schemas.upkeep.applied_changes import AppliedChange, ChangePage, ChangesRequest
 from schemas.upkeep.webhooks import Delivery, Webhook
 from substrate.graphs.graph import Graph
 from substrate.store import api_keys
 from substrate.store.applied import LAST_ID
 from substrate.store.lease import digest
+from substrate.store.stream_notes import read_erased_at
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +52,8 @@ TURN: Final = "substrate:webhooks:turn"
 TURN_MS: Final = 60_000
 _LEAVE: Final = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 GONE: Final = 410
+authorities: Final = cache(partial(httpx.create_ssl_context, trust_env=False))
+"""Made once: to read the certificates takes 25 ms, in which the service answers nobody."""
 
 
 class NoAnswer(Exception):
@@ -64,7 +68,7 @@ async def find_address(url: str, *, private: bool) -> str:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter for a name that has an empty or too long part
         raise NoAnswer(f"no address for {parts.hostname}") from error
     for _, _, _, _, (address, *_) in found:
         if not private and not is_public(str(address)):
@@ -80,6 +84,8 @@ def is_public(address: str) -> bool:
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
         if ip.packed[:12] == bytes.fromhex("0064ff9b0000000000000000"):  # NAT64
             inner = ip_address(ip.packed[12:])
+        elif inner is None and ip.packed[0] >> 5 != 1:  # the public internet has no others than 2000::/3
+            return False
     return ip.is_global and not ip.is_multicast and (inner is None or is_public(str(inner)))
 
 
@@ -94,7 +100,10 @@ def sign(secret: str, message_id: str, timestamp: int, body: bytes) -> dict[str,
 async def post(url: str, headers: dict[str, str], body: bytes, *, private: bool) -> int:
     """Send a message; the status of the answer. A redirect is not followed. Raises NoAnswer when none came."""
     try:
-        async with asyncio.timeout(ANSWERED_WITHIN_S), httpx.AsyncClient(trust_env=False, timeout=None) as http:
+        async with (
+            asyncio.timeout(ANSWERED_WITHIN_S),
+            httpx.AsyncClient(verify=authorities(), timeout=None, trust_env=False) as http,
+        ):
             parts, address = urlsplit(url), await find_address(url, private=private)
             request = http.build_request(
                 "POST",
@@ -119,6 +128,7 @@ class Sender(NamedTuple):
     hook: Webhook
     secret: str
     deps: Deps
+    erased_at: Instant
 
     def asks(self, after: str, limit: int) -> ChangesRequest:
         """What the webhook asks of the feed."""
@@ -193,7 +203,7 @@ class Sender(NamedTuple):
         """Store what became of a message; the webhook then, which a 410 ends."""
         if tried.answer == str(GONE):
             hook = hook.model_copy(update={"status": "ended", "why": "the address answered 410"})
-        await store.save(self.graph, hook, [tried])
+        await store.save(self.graph, hook, [tried], erased_at=self.erased_at)
         return hook
 
     async def read_new(self, hook: Webhook) -> tuple[list[tuple[Delivery, AppliedChange | None]], str, bool]:
@@ -233,13 +243,20 @@ async def deliver(deps: Deps) -> None:
         rounds = []
         for graph in map(deps.graph, await deps.graphs.existing()):
             if digest(graph.name) in digests:
-                for hook, secret, key_id in await store.read_hooks(graph):
-                    if hook.status == "on":
-                        sender = Sender(graph, hook, secret, deps)
-                        rounds.append(send_messages(sender, key_id))
-        await asyncio.gather(*rounds)
+                rounds.append(send_of_graph(graph, deps))
+        for error in filter(None, await asyncio.gather(*rounds, return_exceptions=True)):
+            logger.error("the webhooks of a graph wait", exc_info=error)
     finally:
         await deps.connection.command("EVAL", _LEAVE, 1, TURN, name)
+
+
+async def send_of_graph(graph: Graph, deps: Deps) -> None:
+    """One round of the webhooks of a graph. What was read is not stored where something was erased since."""
+    erased_at, rounds = await read_erased_at(graph), []
+    for hook, secret, key_id in await store.read_hooks(graph):
+        if hook.status == "on":
+            rounds.append(send_messages(Sender(graph, hook, secret, deps, erased_at), key_id))
+    await asyncio.gather(*rounds)
 
 
 async def send_messages(sender: Sender, key_id: str | None) -> None:
@@ -255,6 +272,8 @@ async def send_messages(sender: Sender, key_id: str | None) -> None:
             return
         await sender.round()
     except NotFound:
-        return  # the graph is gone, and the webhook with it
+        return  # it is gone, or something was erased meanwhile: what was sent is looked at anew
     except SubstrateError as error:
         logger.warning("webhook %s waits: %s", hook.id, error.detail)
+    except Exception:
+        logger.exception("webhook %s waits", hook.id)

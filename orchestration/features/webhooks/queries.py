@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from schemas.errors import NotFound
+from schemas.temporal import Instant
 from schemas.upkeep.webhooks import Delivery, Webhook
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.applied import read_state
 from substrate.store.lease import digest
 
 GRAPHS: Final = "substrate:webhooks:graphs"
@@ -59,8 +62,16 @@ async def write_hook(graph: Graph, hook: Webhook, secret: str, key_id: str | Non
     await graph.connection.command("SADD", GRAPHS, digest(graph.name))
 
 
-async def save(graph: Graph, hook: Webhook, deliveries: Sequence[Delivery] = ()) -> None:
-    """Store where a webhook stands, and what became of some messages."""
+async def save(
+    graph: Graph, hook: Webhook, deliveries: Sequence[Delivery] = (), *, erased_at: Instant | None = None
+) -> None:
+    """Store where a webhook stands, and what became of some messages.
+
+    Raises NotFound when the graph is gone, which a write would make anew, or more was erased than at `erased_at`.
+    """
+    state = await read_state(graph)
+    if state is None or erased_at not in (None, state.erased_at):
+        raise NotFound("it was erased meanwhile")
     rows = []
     for one in deliveries:
         at = int(one.at.timestamp() * 1_000_000)
@@ -82,4 +93,9 @@ async def forget_messages(graph: Graph, ids: Sequence[str]) -> None:
 
 async def remove_hook(graph: Graph, webhook_id: str) -> bool:
     """Remove a webhook with its messages; False when there is none."""
-    return bool(await graph.write(REMOVE, id=webhook_id))
+    removed = bool(await graph.write(REMOVE, id=webhook_id))
+    if not await read_hooks(graph):
+        await graph.connection.command("SREM", GRAPHS, digest(graph.name))
+        if await read_hooks(graph):  # another was made at this moment
+            await graph.connection.command("SADD", GRAPHS, digest(graph.name))
+    return removed

@@ -31,7 +31,7 @@ from orchestration.features.webhooks.feature import (
 )
 from orchestration.writing.erasure import erase
 from schemas.collectives import GraphRequest
-from schemas.commands import EraseMemory, Writer
+from schemas.commands import EraseCitizen, EraseMemory, Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.keys import KeyRequest
 from schemas.memory import Level
@@ -44,7 +44,9 @@ from schemas.upkeep.webhooks import (
     WebhookRequest,
 )
 from substrate.backup.snapshot import begin_epochs
+from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
+from substrate.store.lease import digest
 from tests.integration.store import NOW, remember, stored
 from tests.loopback import serving
 
@@ -228,7 +230,8 @@ async def test_an_address_that_never_answers_waits(
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::"],
+     "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::",
+     "64:ff9b:1::a00:1", "::7f00:1", "::ffff:0:a00:1", "fec0::1"],
 )  # fmt: skip
 def test_addresses_inside_a_network_are_not_public(address: str) -> None:
     assert not is_public(address)
@@ -246,6 +249,8 @@ def test_addresses_of_the_internet_are_public() -> None:
         "https://[::1]/x",
         "http://example.org/x",
         "https://2130706433/",
+        "https://a..b/",
+        f"https://{64 * 'a'}.org/",
     ],
 )
 async def test_private_addresses_and_plain_http_are_refused_unless_allowed(url: str) -> None:
@@ -313,6 +318,63 @@ async def test_what_was_erased_is_not_sent_again_and_leaves_no_text(
     messages = await log(deps, hook, fresh_citizen)
     assert [one.kind for one in messages] == ["erased"]
     assert not any(word in str(messages) for word in ("green door", "'secret'"))
+
+
+@pytest.mark.parametrize("kind", [EraseMemory, EraseCitizen])
+async def test_what_is_erased_while_a_message_is_sent_leaves_nothing(
+    deps: Deps, fresh_citizen: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, kind: type[Any]
+) -> None:
+    """The answer comes after the erasure: nothing of the memory is stored anew, and no graph is made again."""
+    hook = await hooked(deps, fresh_citizen, receiver.url)
+    await stored(deps, remember(fresh_citizen, "secret"), remember(fresh_citizen, "later"))
+    fields = {"id": "secret"} if kind is EraseMemory else {}
+    post = delivery.post
+
+    async def erase_and_post(url: str, headers: dict[str, str], body: bytes, *, private: bool) -> int:
+        order = kind(citizen_id=fresh_citizen, command_id=uuid4().hex, **fields)
+        await erase(order, deps, await deps.connection.now(), deps.directory)
+        return await post(url, headers, body, private=private)
+
+    monkeypatch.setattr(delivery, "post", erase_and_post)
+    await deliver(deps)
+    monkeypatch.setattr(delivery, "post", post)
+    await deliver(deps)
+    if kind is EraseCitizen:
+        assert graph_name(Level.N1, fresh_citizen) not in await deps.graphs.existing_or_parked()
+        assert receiver.told() == [("change", "secret")]
+    else:
+        assert receiver.told() == [("change", "secret"), ("change", "later"), ("erased", None)]
+        assert [one.of for one in await log(deps, hook, fresh_citizen)] == [None, "later"]
+
+
+async def test_a_webhook_that_cannot_be_read_stops_no_other(
+    deps: Deps, fresh_citizen: str, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = f"{fresh_citizen}a"
+    await hooked(deps, other, receiver.url)
+    await hooked(deps, fresh_citizen, receiver.url)
+    graph = deps.graph(graph_name(Level.N1, other))
+    change = Query("webhook_of_a_later_release", "MATCH (w:Webhook) SET w.data = '{\"of\": 2}' RETURN w.id")
+    await graph.write(change)
+    await stored(deps, remember(fresh_citizen, "a"))
+    await deliver(deps)
+    await graph.write(Query("remove_webhooks", "MATCH (w:Webhook) DELETE w RETURN 1"))
+    assert receiver.told() == [("change", "a")]
+    assert "wait" in caplog.text
+    caplog.clear()
+
+
+async def test_a_graph_without_webhooks_is_not_looked_at_any_more(
+    deps: Deps, fresh_citizen: str, receiver: Receiver
+) -> None:
+    first = await hooked(deps, fresh_citizen, receiver.url)
+    second = await hooked(deps, fresh_citizen, receiver.url)
+    looked_at = []
+    for hook in (first, second):
+        await remove_webhook(hook.id, GraphRequest(citizen_id=fresh_citizen), deps)
+        digests = await deps.connection.command("SMEMBERS", store.GRAPHS)
+        looked_at.append(digest(graph_name(Level.N1, fresh_citizen)) in digests)
+    assert looked_at == [True, False]
 
 
 async def test_a_restored_graph_says_so_and_the_webhook_goes_on(
