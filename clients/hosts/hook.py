@@ -300,7 +300,8 @@ def hear(event: Mapping[str, Any], citizen: str, send: Send, heard: str) -> int:
     if not last:
         return 0
     session = "".join(c if (c.isalnum() and c.isascii()) or c in "-_." else _escaped(c) for c in session_of(event))
-    send(f"/v1/episodes/session-{session}/turns", {"citizen_id": citizen, "messages": last}, HEAR_S)
+    seconds = RECALL_S if event_of(event) == "beforeSubmitPrompt" else HEAR_S  # there the prompt waits for us
+    send(f"/v1/episodes/session-{session}/turns", {"citizen_id": citizen, "messages": last}, seconds)
     if len(known) > LEDGER_BYTES:
         with open(f"{heard}.{os.getpid()}", "w", encoding="utf-8") as ledger:
             ledger.write(known[-LEDGER_BYTES // 2 :])

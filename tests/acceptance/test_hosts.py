@@ -126,6 +126,23 @@ def test_no_mark_within_a_mark_closes_the_fence(service: Service, citizen: str, 
     assert "</memories" not in inside
 
 
+def test_a_prompt_waits_for_what_is_heard_no_longer_than_for_what_is_recalled(tmp_path: Path) -> None:
+    given: list[float] = []
+
+    def send(_: str, __: Any, seconds: float) -> dict[str, Any]:
+        given.append(seconds)
+        return {}
+
+    said = {"conversation_id": "c", "generation_id": "g"}
+    hook.hear(
+        {**said, "hook_event_name": "beforeSubmitPrompt", "prompt": SAID}, "ada", send, str(tmp_path / "a/b")
+    )
+    hook.hear(
+        {**said, "hook_event_name": "afterAgentResponse", "text": "Yes."}, "ada", send, str(tmp_path / "a/b")
+    )
+    assert given == [hook.RECALL_S, hook.HEAR_S]
+
+
 def test_a_prompt_of_many_open_marks_is_read_once() -> None:
     assert hook.unfenced("<memories>" * 400_000).count("<") == 400_000
     assert hook.unfenced("<system-reminder>a<memories>b</memories></system-reminder> c <memories> d") == (
