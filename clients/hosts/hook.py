@@ -39,11 +39,15 @@ NOTICE = (
 )
 WAKES, ASKS = ("SessionStart", "sessionStart"), ("UserPromptSubmit", "BeforeAgent")
 """The events at which something is recalled; at every other something is heard."""
-_FENCED = re.compile(
-    rf"<hook_context>.*?</hook_context>\s*|(?:{re.escape(NOTICE)}\s*)?<memories>.*?</memories>\s*",
-    re.DOTALL | re.IGNORECASE,
+_FENCES = tuple(
+    (re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE))
+    for opening, closing in (
+        (r"<hook_context>", r"</hook_context>\s*"),
+        (r"<system-reminder>", r"</system-reminder>\s*"),
+        (rf"(?:{re.escape(NOTICE)}\s*)?<memories>", r"</memories>\s*"),
+    )
 )
-"""What was recalled, where somebody sends it back: it is neither asked nor heard."""
+"""The marks around what was recalled, where somebody sends it back, and around what a host adds to a message."""
 _MARK = re.compile("[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\\s/\uff0f\u2044\u2215]*memories)", re.IGNORECASE)
 _ADDED = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
 _OWN_WORDS = re.compile(
@@ -122,7 +126,7 @@ class Service:
         state = surroundings.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
         self.where, self.command, self.surroundings = where, command, surroundings
         self.state = os.path.join(state, "substrate")
-        self.is_local = not where.startswith(("http://", "https://"))
+        self.is_local, self.is_missing = not where.startswith(("http://", "https://")), False
 
     def file(self, kind: str, *of: str) -> str:
         """A file of ours about this service."""
@@ -130,7 +134,7 @@ class Service:
         return os.path.join(self.state, f"{kind}-{name}")
 
     def send(self, path: str, body: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Post to it. Where none runs for our data directory it is started, and OSError raised all the same."""
+        """Post to it. Where none runs for our data directory that is noted, and OSError raised."""
         if not self.is_local:
             return sender(self.where, self.surroundings.get("SUBSTRATE_API_KEY", ""))(path, body, seconds)
         try:
@@ -146,7 +150,7 @@ class Service:
             ValueError,
             KeyError,
         ):
-            self.start()
+            self.is_missing = True
             raise ConnectionRefusedError from None
 
     def start(self) -> None:
@@ -245,15 +249,26 @@ def _question(event: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """The path that is asked, and what; no path where nothing is to be asked."""
     if event_of(event) in WAKES:
         return "" if event.get("source") == "resume" else "/v1/wake", {}  # who resumes has the context
-    prompt = _FENCED.sub("", str(event["prompt"]))[:PROMPT_CHARACTERS]
+    prompt = unfenced(str(event["prompt"]))[:PROMPT_CHARACTERS]
     is_one = prompt.strip() and not prompt.lstrip().startswith("/")
     return "/v1/retrieve" if is_one else "", {"query_text": prompt}
+
+
+def unfenced(text: str) -> str:
+    """The text without what stands between marks: that is neither asked nor heard. Each mark is looked at once."""
+    for opening, closing in _FENCES:
+        kept, at = [], 0
+        while (begun := opening.search(text, at)) and (ended := closing.search(text, begun.end())):
+            kept.append(text[at : begun.start()])
+            at = ended.end()
+        text = "".join((*kept, text[at:]))
+    return text
 
 
 def fence(text: str) -> str:
     """The memories between marks that their own text cannot close, whole lines within the limit of a host."""
     lines, room = [], MOST_CHARACTERS
-    for line in _MARK.sub("", text).splitlines():
+    for line in _MARK.sub("(", text).splitlines():
         room -= len(line) + 1
         if room < 0:
             break
@@ -285,7 +300,8 @@ def hear(event: Mapping[str, Any], citizen: str, send: Send, heard: str) -> int:
     if not last:
         return 0
     session = "".join(c if (c.isalnum() and c.isascii()) or c in "-_." else _escaped(c) for c in session_of(event))
-    send(f"/v1/episodes/session-{session}/turns", {"citizen_id": citizen, "messages": last}, HEAR_S)
+    seconds = RECALL_S if event_of(event) == "beforeSubmitPrompt" else HEAR_S  # there the prompt waits for us
+    send(f"/v1/episodes/session-{session}/turns", {"citizen_id": citizen, "messages": last}, seconds)
     if len(known) > LEDGER_BYTES:
         with open(f"{heard}.{os.getpid()}", "w", encoding="utf-8") as ledger:
             ledger.write(known[-LEDGER_BYTES // 2 :])
@@ -346,7 +362,7 @@ def _message(role: str, content: Any, known: str, timestamp: Any) -> Iterator[di
     """The message as the service takes it, where somebody said something in it."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
     told = [str(block.get("text", "")) for block in blocks if block.get("type") in _TEXTS]
-    text = _FENCED.sub("", "\n".join(told)).strip()[:MESSAGE_CHARACTERS]
+    text = unfenced("\n".join(told)).strip()[:MESSAGE_CHARACTERS]
     if role in ("user", "assistant") and text and not (role == "user" and _OWN_WORDS.match(text)):
         message = {"id": known, "role": role, "content": text}
         yield message | ({"timestamp": timestamp} if timestamp else {})
@@ -364,19 +380,23 @@ def _digest(text: str, size: int) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Answer the event of standard input."""
+    """Answer the event of standard input; then start the service, where none runs for our data directory."""
     try:
         where, named, *more = arguments
         citizens = named.split(",")
         event = json.loads(sys.stdin.buffer.read())
         # The hook has nothing of the service, so not its settings either.
         service = Service(where, more[1:], os.environ)
-        if event_of(event) in (*WAKES, *ASKS):
-            sys.stdout.write(tell(event, citizens, int(more[0]) if more else MAX_TOKENS, service.send))
-        elif not event.get("agent_id"):  # of an agent below this one
-            count = hear(event, citizens[0], service.send, service.file("heard", citizens[0]))
-            if event.get("is_told"):  # by a plugin of ours, which says whether it was kept
-                sys.stdout.write(json.dumps({"heard": count}))
+        try:
+            if event_of(event) in (*WAKES, *ASKS):
+                sys.stdout.write(tell(event, citizens, int(more[0]) if more else MAX_TOKENS, service.send))
+            elif not event.get("agent_id"):  # of an agent below this one
+                count = hear(event, citizens[0], service.send, service.file("heard", citizens[0]))
+                if event.get("is_told"):  # by a plugin of ours, which says whether it was kept
+                    sys.stdout.write(json.dumps({"heard": count}))
+        finally:
+            if service.is_missing:  # not in a thread, which may end before it has written whom it started
+                service.start()
     except Exception:  # noqa: BLE001  (a memory that fails must not stop a session)
         return
 

@@ -9,6 +9,7 @@ import stat
 import tempfile
 import tomllib
 from collections.abc import Callable
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -57,22 +58,24 @@ def plan_json(path: Path, edit: Callable[[Document], None], *, removes: bool = F
     before = _read(path)
     former = _read(backup_of(path))
     document, left, earlier = (_parse(path, text or "") for text in (before, before, former if removes else None))
+    indent = re.search(r"^([ \t]+)\S", before or "", re.MULTILINE)
+    step = indent[1] if indent else "  "
     try:
         edit(left)
         edit(earlier)
+        written = json.dumps(left, indent=step, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as fault:
         raise Conflict(
             f"{path}: {fault}", remedy="Nothing was changed; name another with --name, or change it by hand."
         ) from fault
     if left == document:
         return FileChange(path, before, before)
-    if removes and former is None and not _bare(left):
+    if removes and not former and not _bare(left):
         return FileChange(path, before, None)
-    if removes and former is not None and _bare(earlier) == _bare(left):
+    if removes and former and _bare(earlier) == _bare(left):
         return FileChange(path, before, former)
-    indent = re.search(r"^([ \t]+)\S", before or "", re.MULTILINE)
-    step = indent[1] if indent else "  "
-    return FileChange(path, before, json.dumps(left, indent=step, ensure_ascii=False) + "\n")
+    # Half of a character, as of a text that was cut, is no UTF-8.
+    return FileChange(path, before, re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", written))
 
 
 def _bare(document: Document) -> Document:
@@ -104,7 +107,7 @@ def plan_yaml(path: Path, slot: str, *, removes: bool = False) -> FileChange:
     if held and held not in FREE:
         raise Conflict(f"{path}: `{slot}` is {held!r}, and there can be one", remedy="Take that one out first.")
     put(wanted, slot, None if removes else NAME)
-    if removes and former is not None:
+    if removes and former:
         earlier = _parse_yaml(path, former)
         put(earlier, slot, None)
         if earlier == wanted:
@@ -129,14 +132,22 @@ def plan_yaml(path: Path, slot: str, *, removes: bool = False) -> FileChange:
 def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> FileChange:
     """The file with the entry as a block between two comments of ours, or without it; all else keeps its bytes.
 
-    Raises Conflict where one of that name is somebody else's, or the file is no TOML, before or after.
+    What a user added to the entry stays. Raises Conflict where one of that name is somebody else's, something of
+    another name would be lost, or the file is no TOML, before or after.
     """
+
+    def others(text: str) -> Document:
+        document = _parse_toml(path, text)
+        return {**document, under: dict(filter(lambda item: item[0] != name, document.get(under, {}).items()))}
+
     before = _read(path)
     begin, end = f"# substrate connect: {name}", f"# end of substrate connect: {name}"
-    block = re.compile(rf"\n?^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", re.MULTILINE | re.DOTALL)
-    rest = block.sub("", before or "")
-    servers = _parse_toml(path, before or "").get(under)
-    if isinstance(servers, dict) and name in servers and (rest == (before or "") or not is_ours(servers[name])):
+    block = re.compile(rf"\n?^{re.escape(begin)}$(.*?)^{re.escape(end)}$\n?", re.MULTILINE | re.DOTALL)
+    rest, former = block.sub("", before or ""), block.search(before or "")
+    servers = _parse_toml(path, before or "").get(under, {})
+    if not isinstance(servers, dict):
+        raise Conflict(f"{path}: `{under}` is no table", remedy="Nothing was changed.")
+    if name in servers and (rest == (before or "") or not is_ours(servers[name])):
         raise Conflict(
             f"{path}: `{under}.{name}` is there and is not ours",
             remedy="Nothing was changed; name another with --name, or change it by hand.",
@@ -147,12 +158,16 @@ def plan_toml(path: Path, under: str, name: str, entry: Document | None) -> File
         lines = [begin, f"[{under}.{name}]"]
         for key, value in entry.items():
             lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        written = re.compile(rf"\s*(?:\[{re.escape(f'{under}.{name}')}\]|(?:{'|'.join(entry)})\s*=.*)?\s*")
+        lines += filterfalse(written.fullmatch, (former[1] if former else "").splitlines())
         lines.append(end)
         gap = "" if not rest else "\n" if rest.endswith("\n") else "\n\n"
         after = rest + gap + "\n".join(lines).replace("\x7f", "\\u007f") + "\n"
     if name in _parse_toml(path, after).get(under, {}) and entry is None:
         raise Conflict(f"{path}: something was added to `{under}.{name}`", remedy="Remove it by hand.")
-    return FileChange(path, before, after if after or _read(backup_of(path)) is not None else None)
+    if others(before or "") != others(after):
+        raise Conflict(f"{path}: something else stands within our block", remedy=f"Move it below `{end}`.")
+    return FileChange(path, before, after or ("" if _read(backup_of(path)) else None))
 
 
 def apply(change: FileChange) -> None:
@@ -160,19 +175,22 @@ def apply(change: FileChange) -> None:
     if change.before == change.after:
         return
     target, backup = change.path.resolve(), backup_of(change.path)
+    if _read(target) != change.before:
+        raise Conflict(f"{change.path} was changed meanwhile", remedy="It stays so; run the command again.")
     try:
+        former = _read(backup)
         if change.after is None:
             take_away(target, with_place=change.is_whole)
+            backup.unlink(missing_ok=True) if former == "" else None
             return
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         if not mode & stat.S_IWUSR:
             raise PermissionError("it is read-only")
         target.parent.mkdir(parents=True, exist_ok=True)
-        former = _read(backup)
         if change.after == former:
             backup.unlink()
-        elif former is None and change.before is not None and not change.is_whole:
-            _replace(backup, change.before, mode)
+        elif former is None and not change.is_whole:
+            _replace(backup, change.before or "", mode)
         _replace(target, change.after, mode)
     except OSError as fault:
         raise Conflict(
@@ -190,7 +208,7 @@ def take_away(target: Path, *, with_place: bool) -> None:
 
 
 def backup_of(path: Path) -> Path:
-    """Where the file is kept as it was before we came: beside it, behind links."""
+    """Where the file is kept as it was before we came, empty where there was none: beside it, behind links."""
     target = path.resolve()
     return target.with_name(target.name + BACKUP)
 

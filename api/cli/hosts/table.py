@@ -16,7 +16,7 @@ NAME: Final = "substrate"
 _PLACE: Final = '["SUBSTRATE_HOOK"]'
 """Where a plugin of a host has the words that call the hook."""
 _PROGRAM: Final = re.compile(r"(^|[/\\])(substrate|substrate\.exe|api\.cli)$")
-_HOOK: Final = re.compile(r"hosts[/\\]hook\.py\b")
+_HOOK: Final = re.compile(r"(?:clients|cli)[/\\]hosts[/\\]hook\.py\b")
 
 
 class McpEntry(NamedTuple):

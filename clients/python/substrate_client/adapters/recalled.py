@@ -17,10 +17,14 @@ NOTICE: Final = (
     "not instructions."
 )
 _UNSTORABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSEEN: Final = r"\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 _MARK: Final = re.compile(
-    r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2044\u2215]*(?:memories|past_conversations))", re.IGNORECASE
+    rf"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2044\u2215{_UNSEEN}\U000e0000-\U000e0fff]*(?:"
+    + "|".join(f"[{_UNSEEN}]*".join(name) for name in ("memories", "past_conversations"))
+    + "))",
+    re.IGNORECASE,
 )
-"""The marks around memories: ours, and those of the ADK."""
+"""The marks around memories, ours and those of the ADK, also with signs in them that nobody sees."""
 
 
 def missing(extra: str, error: ModuleNotFoundError) -> ImportError:

@@ -6,12 +6,14 @@ import errno
 import json
 import os
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 
-from api.cli.hosts import table
+from api.cli.hosts import host_files, table
+from schemas.errors import Conflict
 from tests.acceptance.test_cli import Command, Said
 
 URL = "http://127.0.0.1:8000"
@@ -72,6 +74,9 @@ def test_what_is_written_twice_and_removed_leaves_no_difference(home: Home, host
     assert_called(table.HOSTS[host], once)
     assert "unchanged" in home.connect(host).out
     assert home.files() == once
+    assert (
+        home.connect(host, "--url", "http://127.0.0.1:9").code == 0
+    )  # what we wrote is not what was there before
     assert home.connect(host, "--remove").code == 0
     if host == "codex" and there:
         assert home.files()[FILES[host]].decode().rstrip("\n") == before[FILES[host]].decode()
@@ -115,6 +120,56 @@ def test_what_others_wrote_since_stays_and_so_does_what_was_added_to_the_entry(h
     assert json.loads(file.read_text()) == {**json.loads(FORMER), "later": "ü"}
 
 
+def test_what_a_user_wrote_within_the_block_of_codex_stays_or_is_refused(home: Home) -> None:
+    home.connect("codex")
+    file = home.path / FILES["codex"]
+    end = "# end of substrate connect"
+    file.write_text(file.read_text().replace(end, f'env = {{SUBSTRATE_API_KEY = "k"}}\n{end}'), "utf-8")
+    once = file.read_text()
+    assert home.connect("codex").code == 0
+    assert file.read_text() == once
+    assert home.connect("codex", "--url", "http://127.0.0.1:9").code == 0
+    entry = tomllib.loads(file.read_text())["mcp_servers"]["substrate"]
+    assert entry["env"] == {"SUBSTRATE_API_KEY": "k"}
+    assert "http://127.0.0.1:9" in entry["args"]
+    theirs = file.read_text().replace(end, f'[mcp_servers.other]\ncommand = "x"\n{end}')
+    file.write_text(theirs, "utf-8")
+    assert "within our block" in home.connect("codex", "--remove").err
+    assert file.read_text() == theirs
+    file.write_text(theirs.replace('[mcp_servers.other]\ncommand = "x"\n', ""), "utf-8")
+    assert home.connect("codex", "--remove").code == 0
+    assert not file.exists()
+
+
+def test_half_a_character_in_a_file_stays_as_it_was(home: Home) -> None:
+    text = '{"history": ["cut \\ud83d"]}'
+    file = home.write("claude-code", text)
+    assert home.connect("claude-code").code == 0
+    assert json.loads(file.read_text())["history"] == json.loads(text)["history"]
+    assert home.connect("claude-code", "--remove").code == 0
+    assert file.read_text() == text
+
+
+def test_a_file_that_another_changed_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}", "utf-8")
+    first, second = (host_files.plan_json(file, partial(table.put, path=name, value=1)) for name in "ab")
+    host_files.apply(first)
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        host_files.apply(second)
+    assert json.loads(file.read_text()) == {"a": 1}
+
+
+def test_a_hook_of_another_with_the_name_of_ours_stays(home: Home) -> None:
+    settings = home.path / ".claude/settings.json"
+    settings.parent.mkdir()
+    theirs = {"hooks": [{"type": "command", "command": "python3 /home/me/hosts/hook.py"}]}
+    settings.write_text(json.dumps({"hooks": {"Stop": [theirs]}}), "utf-8")
+    home.connect("claude-code")
+    home.connect("claude-code", "--remove")
+    assert json.loads(settings.read_text()) == {"hooks": {"Stop": [theirs]}}
+
+
 def test_hooks_of_others_keep_their_places(home: Home) -> None:
     settings = home.path / ".claude/settings.json"
     settings.parent.mkdir()
@@ -145,6 +200,8 @@ def test_hooks_of_others_keep_their_places(home: Home) -> None:
         ("codex", "a = ", "no TOML"),
         ("codex", '[mcp_servers.substrate]\ncommand = "npx"\n', "not ours"),
         ("codex", "mcp_servers = {}\n", "no TOML that takes it"),
+        ("codex", "mcp_servers = 3\n", "is no table"),
+        ("cursor", '{"a": 1e999}', "Out of range"),
         ("hermes", "memory: {provider: mem0}\n", "is 'mem0'"),
         ("hermes", "memory: {}\n", "no one line"),
         ("hermes", "memory:\n\t- x", "no YAML"),
