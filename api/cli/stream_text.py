@@ -78,7 +78,7 @@ def show_within(
         shown(reduced(stream, memories[: max(0, number)]), page)
         return
     graph = stream.traversal_graph.model_copy(update={"suggested_paths": (), "central_themes": ()})
-    gone = dict.fromkeys(("temporal_dissonances", "resolution_patterns", "offers", "rules"), ())
+    gone = dict.fromkeys(("temporal_dissonances", "resolution_patterns", "offers", "rules", "notes"), ())
     bare = stream.model_copy(update={"traversal_graph": graph, **gone})
     cut = cut_to_room(memories[0], most, stems_of(question), partial(cost, of=bare))
     shown(reduced(bare, [cut]), page)

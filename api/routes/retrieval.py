@@ -33,8 +33,7 @@ async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now
     if form in GRAPHS:
         return Response(retrieved.stream.traversal_graph.written(GRAPHS[form]), media_type=form)
     body = retrieved.send(intention, runtime.deps)
-    parts = intention.parts or ()
-    return _stream_response(retrieved.stream, "retrieve", body, parts, was_kept=retrieved.was_kept)
+    return _stream_response(retrieved.stream, "retrieve", body, intention.parts or (), was_kept=retrieved.was_kept)
 
 
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now, form: Accepted = "") -> Response:

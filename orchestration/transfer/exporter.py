@@ -135,6 +135,7 @@ class _GraphReader:
     async def run(self) -> None:
         await archive.check_labels_known(self._graph, self._kept.values())
         stamp = await archive.read_stamp(self._graph)
+        stamp.pop("events", None)  # they stay behind
         self.first_line = {
             "kind": "graph",
             "level": self._origin.level,

@@ -64,6 +64,7 @@ BEYOND: Final = re.compile(
     r"|leave valid_from and valid_to out|a tag or bucket to filter by|is for changes of a stored record"
     r"|there is no memory|are all empty|query_text is missing|cannot be both used and wrong"
     r"|a node has a name, or the id|a collective is on level N2|with `by: shape`|is no name; leave it out"
+    r"|give an address such as|an address has no user"
 )
 """What JSON Schema does not say: rules of several fields, the years there are, a mark with a default, no 1.0."""
 

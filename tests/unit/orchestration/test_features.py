@@ -8,8 +8,7 @@ from schemas.upkeep.runs import ONLY_NAMED
 
 
 def added_by(feature: Feature) -> set[str]:
-    made = {"kept"} if feature.kept else set()
-    made |= {"keeper"} if feature.keeper else set()
+    made = {name for name in ("kept", "tells", "work", "keeper") if getattr(feature, name)}
     return made | {job.name for job in feature.jobs} | feature.sections.keys()
 
 
