@@ -77,7 +77,7 @@ class AskCommand(options.StoreCommand, name="ask"):
             intention = intention.model_copy(update={"max_tokens": None})  # what is printed is what is bounded
         stream = self.ask(retrieve_consciousness_context, intention)
         if self.graphml or self.node_link:
-            support.write_json(stream.traversal_graph.written("graphml" if self.graphml else "node-link"))
+            support.write_graph(stream, graphml=self.graphml, node_link=self.node_link)
         elif self.as_json:
             support.write_json(send(stream, intention, budget_of(intention)).decode())
         elif self.compact:
@@ -140,7 +140,7 @@ class WakeCommand(options.StoreCommand, name="wake"):
 
         stream = self.ask(retrieve_consciousness_context_from_state, state)
         if self.graphml or self.node_link:
-            support.write_json(stream.traversal_graph.written("graphml" if self.graphml else "node-link"))
+            support.write_graph(stream, graphml=self.graphml, node_link=self.node_link)
             return
         if self.as_json:
             support.write_json(send(stream, state, budget_of(state)).decode())

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from schemas.commands import Writer
+    from schemas.stream import ConsciousnessStream
 
 run = run_until_stopped
 drop_unset = without_nulls
@@ -205,6 +206,13 @@ def write_json(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")
     sys.stdout.buffer.flush()
+
+
+def write_graph(stream: ConsciousnessStream, *, graphml: bool, node_link: bool) -> None:
+    """Write the traversal graph alone. Raises InvalidRequest where both forms are asked for."""
+    if graphml and node_link:
+        raise InvalidRequest("--graphml and --node-link are two forms", remedy="Leave out one of them.")
+    write_json(stream.traversal_graph.written("graphml" if graphml else "node-link"))
 
 
 def writer_of(request: GraphRequest) -> Writer:

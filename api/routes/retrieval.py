@@ -30,28 +30,31 @@ Accepted = Annotated[str, Header(alias="accept")]
 async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now, form: Accepted = "") -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     retrieved = await retrieve_stream(intention, runtime.deps, now)
-    if form in GRAPHS:
-        return Response(retrieved.stream.traversal_graph.written(GRAPHS[form]), media_type=form)
-    body = retrieved.send(intention, runtime.deps)
-    return _stream_response(retrieved.stream, "retrieve", body, intention.parts or (), was_kept=retrieved.was_kept)
+    body = retrieved.send(intention, runtime.deps) if form not in GRAPHS else b""
+    return _stream_response(
+        retrieved.stream, "retrieve", body, intention.parts or (), form, was_kept=retrieved.was_kept
+    )
 
 
 async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now, form: Accepted = "") -> Response:
     """The memories that fit a citizen's state, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
-    if form in GRAPHS:
-        return Response(stream.traversal_graph.written(GRAPHS[form]), media_type=form)
-    return _stream_response(stream, "wake", send(stream, state, budget_of(state)), state.parts or ())
+    body = send(stream, state, budget_of(state)) if form not in GRAPHS else b""
+    return _stream_response(stream, "wake", body, state.parts or (), form)
 
 
 def _stream_response(
-    stream: ConsciousnessStream, door: str, body: bytes, parts: Iterable[str], *, was_kept: bool = False
+    stream: ConsciousnessStream, door: str, body: bytes, parts: Iterable[str], form: str, *, was_kept: bool = False
 ) -> Response:
-    """The stream, with the milliseconds of each stage in `Server-Timing`, which browsers show."""
+    """The stream, or its graph alone where the request accepts that form, with the milliseconds of each stage in
+    `Server-Timing`, which browsers show."""
+    if form in GRAPHS:
+        body = stream.traversal_graph.written(GRAPHS[form]).encode()
     stages = [f"{stage};dur={milliseconds:g}" for stage, milliseconds in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
     metrics.record_stream(stream, door, len(body), parts, was_kept=was_kept)
-    return Response(body, media_type="application/json", headers={"Server-Timing": timing})
+    media_type = form if form in GRAPHS else "application/json"
+    return Response(body, media_type=media_type, headers={"Server-Timing": timing})
 
 
 OPERATIONS: Final = group(

@@ -154,3 +154,9 @@ def test_the_graph_alone_is_printed_for_other_programs(substrate: Command, asked
     linked = json.loads(substrate(*asked, "--node-link").out)
     assert "N1|leak" in {node["id"] for node in linked["nodes"]}
     assert 'node id="N1|leak"' in substrate(*asked, "--graphml").out
+
+
+def test_two_forms_of_a_graph_at_once_are_refused(substrate: Command) -> None:
+    said = substrate("ask", "the boat", "-c", "ines", "--graphml", "--node-link")
+    assert said.code != 0
+    assert "--graphml and --node-link are two forms" in said.err

@@ -7,8 +7,9 @@ import { ago, button, byId, count, el, fill } from "./element.js";
 import { get, ofCitizen } from "./service.js";
 
 const [WAIT_S, AGAIN_MS, SHOWN] = [10, 10_000, 3];
-/** Refusals after which asking again is no use: this key may not read the citizen. */
-const FINAL = [401, 403];
+/** Refusals after which asking again is no use: this key may not read the citizen, or nobody has this name. */
+const FINAL = [401, 403, 404];
+const [BUSY, REFUSED, FAULT] = [429, 400, 500];
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
@@ -66,7 +67,8 @@ export function follow(citizen, act) {
         }
       } catch (error) {
         if (signal.aborted || FINAL.includes(error.status)) return;
-        after = "now"; // a cursor of another past is refused: go on from here
+        // A cursor of another past is refused: go on from here. Else nothing that happened meanwhile is missed.
+        if (error.status >= REFUSED && error.status < FAULT && error.status !== BUSY) after = "now";
         await pause(AGAIN_MS);
       }
     }
