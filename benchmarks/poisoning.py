@@ -57,7 +57,7 @@ class Shares(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a conversation showed, and how long hiding and releasing took, in seconds."""
+    """What a conversation showed, how long hiding and releasing took in seconds, how many questions it has."""
 
     name: str
     clean: Shares
@@ -67,6 +67,7 @@ class Outcome(NamedTuple):
     seconds_to_hide: float
     seconds_to_release: float
     hidden_things: int
+    asked: int
 
 
 def conversation_of(chat: Chat) -> Conversation:
@@ -148,7 +149,10 @@ async def _poison(conversation: Conversation, rt: Runtime) -> Outcome:
     seconds_to_release = time.perf_counter() - began
     after = await ask_all(conversation, citizen, false, rt)
     things = hidden.memories + hidden.taken_back + hidden.links
-    return Outcome(conversation.id, clean, before, during, after, seconds_to_hide, seconds_to_release, things)
+    asked = len(conversation.questions[:ASKED])
+    return Outcome(
+        conversation.id, clean, before, during, after, seconds_to_hide, seconds_to_release, things, asked
+    )
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -164,7 +168,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
             lines.append(f"| {each.name} | {stage} | {cells} |")
     for each in outcomes:
         took = f"{each.hidden_things} hidden or taken back in {each.seconds_to_hide:.1f} s"
-        lines.append(f"{each.name}: {took}, released in {each.seconds_to_release:.1f} s")
+        lines.append(f"{each.name}: {each.asked} questions; {took}, released in {each.seconds_to_release:.1f} s")
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ from substrate.inference import tokens
 
 FOCUS_CHARACTERS = 1500
 NAMES_IN_BACKGROUND = 30
+NOTES_OF_EXPLAIN = ("answer_confidence, in log-odds", "what is two links away was looked for")
 MOST_PATHS = 3
 MOST_CHANGES = 10
 
@@ -196,9 +197,8 @@ def _show_background(nodes: Sequence[ConsciousnessNode], page: Sheet) -> None:
 
 def _show_notes(stream: ConsciousnessStream, page: Sheet, *, explain: bool) -> None:
     lines = [f"missing: {part.query} ({part.reason})" for part in stream.degraded]
-    lines += [f"note: {note}" for note in stream.notes if explain or not note.startswith("answer_confidence, in")]
-    if stream.omitted:
-        lines.append(f"left out to fit --max-tokens: {stream.omitted}")
+    lines += [f"note: {note}" for note in stream.notes if explain or not note.startswith(NOTES_OF_EXPLAIN)]
+    lines += [f"left out to fit --max-tokens: {stream.omitted}"] if stream.omitted else []
     if lines:
         page.print()
     for line in lines:

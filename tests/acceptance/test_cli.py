@@ -157,12 +157,15 @@ def test_no_line_is_wider_than_the_terminal_and_markup_is_shown_as_it_is(
     assert "\x1b" not in said.out
 
 
-def test_what_each_feature_brings_to_the_confidence_is_printed_when_asked_for(command: Command) -> None:
-    told = [
+@pytest.mark.parametrize(
+    "note", ["answer_confidence, in log-odds: likeness", "what is two links away was looked for"]
+)
+def test_notes_on_how_an_answer_was_found_are_printed_when_asked_for(note: str, command: Command) -> None:
+    plain, explained = (
         " ".join(command("ask", "Who bakes rye bread?", "-c", "mira-1", *more).out.split())
         for more in ([], ["--explain"])
-    ]
-    assert ["answer_confidence, in log-odds: likeness" in out for out in told] == [False, True]
+    )
+    assert [f"note: {note}" in out for out in (plain, explained)] == [False, True]
 
 
 def test_json_is_the_whole_stream_and_nothing_else(command: Command) -> None:
