@@ -25,8 +25,8 @@ serve: $(STAMP) ## serve the REST API on the loopback address
 
 check: lint types contracts test ## everything that CI demands: format, lint, types, import contracts, tests
 
-test: $(STAMP) ## run the tests with coverage; fails below 90 %
-	$(BIN)/python -m pytest -n $(LANES) --dist loadfile --no-loadscope-reorder --cov --cov-report= $(ARGS)
+test: $(STAMP) ## run the tests with coverage; fails below 90 % (not for a part: ARGS=...)
+	$(BIN)/python -m pytest -n $(LANES) --dist loadfile --no-loadscope-reorder --cov --cov-report= $(if $(ARGS),--cov-fail-under=0) $(ARGS)
 
 fmt: $(STAMP) ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .

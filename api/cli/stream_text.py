@@ -53,7 +53,7 @@ def show(stream: ConsciousnessStream, page: Sheet, *, question: str, scope: str,
     for node in tiers.peripheral:
         _show_brief(node, stream.entities, page, explain=explain)
     _show_background(tiers.background, page)
-    _show_notes(stream, page)
+    _show_notes(stream, page, explain=explain)
 
 
 def show_within(
@@ -194,9 +194,9 @@ def _show_background(nodes: Sequence[ConsciousnessNode], page: Sheet) -> None:
     page.fold(" · ".join(names) + (f" · and {more} more" if more else ""), "bright_black")
 
 
-def _show_notes(stream: ConsciousnessStream, page: Sheet) -> None:
+def _show_notes(stream: ConsciousnessStream, page: Sheet, *, explain: bool) -> None:
     lines = [f"missing: {part.query} ({part.reason})" for part in stream.degraded]
-    lines += [f"note: {note}" for note in stream.notes]
+    lines += [f"note: {note}" for note in stream.notes if explain or not note.startswith("answer_confidence, in")]
     if stream.omitted:
         lines.append(f"left out to fit --max-tokens: {stream.omitted}")
     if lines:

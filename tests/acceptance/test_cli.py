@@ -157,6 +157,14 @@ def test_no_line_is_wider_than_the_terminal_and_markup_is_shown_as_it_is(
     assert "\x1b" not in said.out
 
 
+def test_what_each_feature_brings_to_the_confidence_is_printed_when_asked_for(command: Command) -> None:
+    told = [
+        " ".join(command("ask", "Who bakes rye bread?", "-c", "mira-1", *more).out.split())
+        for more in ([], ["--explain"])
+    ]
+    assert ["answer_confidence, in log-odds: likeness" in out for out in told] == [False, True]
+
+
 def test_json_is_the_whole_stream_and_nothing_else(command: Command) -> None:
     said = command("ask", "storm song", "-c", "mira-1", "--json", "--level", "n1")
     stream = json.loads(said.out)
