@@ -32,7 +32,7 @@ async def retrieve(intention: RetrievalIntention, runtime: OpenRuntime, now: Now
     retrieved = await retrieve_stream(intention, runtime.deps, now)
     body = retrieved.send(intention, runtime.deps) if form not in GRAPHS else b""
     return _stream_response(
-        retrieved.stream, "retrieve", body, intention.parts or (), form, was_kept=retrieved.was_kept
+        retrieved.stream, "retrieve", body, intention.parts or (), form=form, was_kept=retrieved.was_kept
     )
 
 
@@ -40,11 +40,11 @@ async def wake(state: StateBasedRetrieval, runtime: OpenRuntime, now: Now, form:
     """The memories that fit a citizen's state, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
     body = send(stream, state, budget_of(state)) if form not in GRAPHS else b""
-    return _stream_response(stream, "wake", body, state.parts or (), form)
+    return _stream_response(stream, "wake", body, state.parts or (), form=form)
 
 
 def _stream_response(
-    stream: ConsciousnessStream, door: str, body: bytes, parts: Iterable[str], form: str, *, was_kept: bool = False
+    stream: ConsciousnessStream, door: str, body: bytes, parts: Iterable[str], *, form: str, was_kept: bool = False
 ) -> Response:
     """The stream, or its graph alone where the request accepts that form, with the milliseconds of each stage in
     `Server-Timing`, which browsers show."""
