@@ -46,7 +46,7 @@ from substrate.language.text import query_words, word_language
 from substrate.store import erasure
 from substrate.store.derived import COPIES_AT_ONCE, MADE, forget_made_tags, read_copies, read_told, walk_ids
 from substrate.store.erasure import ErasureMark, ErasureNote, ErasureTarget, Kind
-from substrate.store.kept import Kept, erase_receipts
+from substrate.store.kept import Kept, erase_receipts, forget_kept
 from substrate.store.stream_notes import stamp_erased
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000
@@ -303,6 +303,7 @@ async def _remove(kind: Kind, graph: Graph, notes: dict[str, ErasureNote], kept:
                 links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
                 removed += links + await _remove_memories(lone_ids, graph, kept)
                 removed["receipts"] += await erase_receipts(graph, [episode_id], [ingestion])
+                await forget_kept(graph, [episode_id], kept)  # what names its command
             if kind == "memory":
                 removed += await _remove_memories(ids, graph, kept)
             removed += await _remove_unused(graph, kept)

@@ -6,6 +6,7 @@ A set beside the graphs holds digests of the graphs that have one, so that looki
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from schemas.errors import NotFound
@@ -15,6 +16,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.applied import read_state
 from substrate.store.lease import digest
+from substrate.store.reader import receipts
 
 GRAPHS: Final = "substrate:webhooks:graphs"
 LOGGED: Final = 100
@@ -30,7 +32,7 @@ SAVE: Final = Query(
     "save_deliveries",
     "MATCH (w:Webhook {id: $id}) SET w.data = $data WITH w LIMIT 1 UNWIND $rows AS row "
     "MERGE (d:Delivery {id: row.id}) SET d.webhook = $id, d.status = row.status, d.at = row.at, "
-    "d.of = row.of, d.data = row.data RETURN count(d)",
+    "d.of = row.of, d.command = row.command, d.data = row.data RETURN count(d)",
 )
 DELIVERIES: Final = Query(
     "deliveries", "MATCH (d:Delivery) WHERE d.webhook = $id RETURN d.data ORDER BY d.at DESC, d.id"
@@ -40,7 +42,14 @@ TRIM: Final = Query(
     "MATCH (d:Delivery) WHERE d.webhook = $id AND d.status IN ['delivered', 'gone'] "
     "WITH d ORDER BY d.at DESC SKIP $keep DELETE d RETURN count(d)",
 )
-FORGET: Final = Query("forget_deliveries", "MATCH (d:Delivery) WHERE d.of IN $ids DELETE d RETURN count(d)")
+COMMANDS: Final = Query(
+    "delivered_commands",
+    "MATCH (d:Delivery) WHERE NOT d.command STARTS WITH 'event-' RETURN DISTINCT d.command",
+)
+FORGET: Final = Query(
+    "forget_deliveries",
+    "MATCH (d:Delivery) WHERE d.of IN $ids OR d.command IN $commands DELETE d RETURN count(d)",
+)
 REMOVE: Final = Query(
     "remove_webhook",
     "MATCH (w:Webhook {id: $id}) WITH w LIMIT 1 OPTIONAL MATCH (d:Delivery) WHERE d.webhook = $id "
@@ -75,7 +84,8 @@ async def save(
     rows = []
     for one in deliveries:
         at = int(one.at.timestamp() * 1_000_000)
-        rows.append({"id": one.id, "status": one.status, "of": one.of, "at": at, "data": one.model_dump_json()})
+        said = {"status": one.status, "of": one.of, "command": one.command_id, "at": at}
+        rows.append({"id": one.id, **said, "data": one.model_dump_json()})
     await graph.write(SAVE, id=hook.id, data=hook.model_dump_json(), rows=rows)
     if rows:
         await graph.write(TRIM, id=hook.id, keep=LOGGED)
@@ -87,8 +97,11 @@ async def read_deliveries(graph: Graph, webhook_id: str) -> list[Delivery]:
 
 
 async def forget_messages(graph: Graph, ids: Sequence[str]) -> None:
-    """Take the messages about these memories or links out."""
-    await graph.write(FORGET, ids=list(ids))
+    """Take the messages about these memories out, and those of commands whose receipts are erased: on links that
+    went with the memories, and of conversations."""
+    commands = list(chain.from_iterable(await graph.read_existing(COMMANDS)))
+    erased = list(set(commands).difference(await receipts(graph, commands))) if commands else []
+    await graph.write(FORGET, ids=list(ids), commands=erased)
 
 
 async def remove_hook(graph: Graph, webhook_id: str) -> bool:

@@ -18,6 +18,7 @@ from uuid import uuid4
 import pytest
 
 from api.security.authentication import create_key, revoke_key
+from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.features.webhooks import delivery
 from orchestration.features.webhooks import queries as store
@@ -29,9 +30,10 @@ from orchestration.features.webhooks.feature import (
     remove_webhook,
     send_again,
 )
+from orchestration.identifiers import ingestion_id
 from orchestration.writing.erasure import erase
 from schemas.collectives import GraphRequest
-from schemas.commands import EraseCitizen, EraseMemory, Writer
+from schemas.commands import EraseCitizen, EraseEpisode, EraseMemory, Writer
 from schemas.errors import InvalidRequest, NotFound
 from schemas.keys import KeyRequest
 from schemas.memory import Level
@@ -47,7 +49,7 @@ from substrate.backup.snapshot import begin_epochs
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store.lease import digest
-from tests.integration.store import NOW, remember, stored
+from tests.integration.store import NOW, relate, remember, stored
 from tests.loopback import serving
 
 
@@ -318,6 +320,33 @@ async def test_what_was_erased_is_not_sent_again_and_leaves_no_text(
     messages = await log(deps, hook, fresh_citizen)
     assert [one.kind for one in messages] == ["erased"]
     assert not any(word in str(messages) for word in ("green door", "'secret'"))
+
+
+async def test_an_erasure_takes_the_messages_about_links_of_the_memory_along(
+    deps: Deps, fresh_citizen: str, receiver: Receiver
+) -> None:
+    hook = await hooked(deps, fresh_citizen, receiver.url)
+    await stored(deps, remember(fresh_citizen, "ben"), remember(fresh_citizen, "secret"))
+    await stored(deps, relate(fresh_citizen, "ben", "secret", id="whom ben loves"))
+    await deliver(deps)
+    assert "whom ben loves" in [one.of for one in await log(deps, hook, fresh_citizen)]
+    order = EraseMemory(citizen_id=fresh_citizen, id="secret", command_id=uuid4().hex)
+    await erase(order, deps, await deps.connection.now(), deps.directory)
+    assert [one.of for one in await log(deps, hook, fresh_citizen)] == ["ben"]
+
+
+async def test_an_erasure_takes_the_message_about_a_conversation_along(
+    deps: Deps, fresh_citizen: str, receiver: Receiver
+) -> None:
+    hook = await hooked(deps, fresh_citizen, receiver.url)
+    talk = ingestion_id("talk")
+    turn = remember(fresh_citizen, "t0", command_id=talk, episode_id="talk", source="ingestion")
+    await insertion.apply([turn], deps, NOW, whole=talk)
+    await deliver(deps)
+    assert [one.command_id for one in await log(deps, hook, fresh_citizen)] == [talk]
+    order = EraseEpisode(citizen_id=fresh_citizen, episode_id="talk", command_id=uuid4().hex)
+    await erase(order, deps, await deps.connection.now(), deps.directory)
+    assert await log(deps, hook, fresh_citizen) == []
 
 
 @pytest.mark.parametrize("kind", [EraseMemory, EraseCitizen])

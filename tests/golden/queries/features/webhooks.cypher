@@ -1,6 +1,12 @@
 // The queries of `orchestration.features.webhooks.queries`, as they are sent for a graph of the first generation of vectors.
 // Written by `python -m scripts.queries`; do not edit. `<…>`: a part from `fragments.cypher`.
 
+// delivered_commands
+MATCH (d:Delivery)
+WHERE NOT d.command STARTS
+WITH 'event-'
+RETURN DISTINCT d.command;
+
 // deliveries
 MATCH (d:Delivery)
 WHERE d.webhook = $id
@@ -9,7 +15,7 @@ ORDER BY d.at DESC, d.id;
 
 // forget_deliveries
 MATCH (d:Delivery)
-WHERE d.of IN $ids
+WHERE d.of IN $ids OR d.command IN $commands
 DELETE d
 RETURN count(d);
 
@@ -33,7 +39,8 @@ WITH w
 LIMIT 1
 UNWIND $rows AS row
 MERGE (d:Delivery {id: row.id})
-SET d.webhook = $id, d.status = row.status, d.at = row.at, d.of = row.of, d.data = row.data
+SET d.webhook = $id, d.status = row.status, d.at = row.at, d.of = row.of, d.command = row.command,
+    d.data = row.data
 RETURN count(d);
 
 // trim_deliveries
