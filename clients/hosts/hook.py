@@ -154,20 +154,29 @@ class Service:
             raise ConnectionRefusedError from None
 
     def start(self) -> None:
-        """Start the service, by itself, unless a hook did within the last minute. It alone knows the key of it."""
-        import secrets  # noqa: PLC0415  (only where it is started)
-        import subprocess  # noqa: PLC0415
+        """Start the service, by itself, unless a hook did within the last minute. It alone knows the key of it.
+
+        Who holds the lock of the guard starts it: of hooks that come at once, one. Raises OSError in the others.
+        """
+        import fcntl  # noqa: PLC0415  (only where it is started)
 
         if not self.command:
             return
-        guard, file = self.file("starting"), self.file("service")
         os.makedirs(self.state, mode=0o700, exist_ok=True)
-        try:
-            if time() - os.stat(guard).st_mtime > START_S:
-                os.unlink(guard)
-        except FileNotFoundError:
-            pass
-        os.close(os.open(guard, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with open(os.open(self.file("starting"), os.O_CREAT | os.O_RDWR, 0o600), "r+b") as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)  # freed when this process ends, however
+            if guard.read(1) and time() - os.fstat(guard.fileno()).st_mtime < START_S:
+                return
+            guard.seek(0)
+            guard.write(b"started\n")
+            guard.flush()
+            self._start()
+
+    def _start(self) -> None:
+        import secrets  # noqa: PLC0415  (only where it is started)
+        import subprocess  # noqa: PLC0415
+
+        file = self.file("service")
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         key = secrets.token_urlsafe(32)
@@ -182,9 +191,9 @@ class Service:
                 cwd="/",
             )
         try:
-            with open(os.open(f"{guard}.new", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as written:
+            with open(os.open(f"{file}.new", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as written:
                 json.dump({"url": f"http://127.0.0.1:{port}", "key": key, "pid": begun.pid}, written)
-            os.replace(f"{guard}.new", file)
+            os.replace(f"{file}.new", file)
         except OSError:
             begun.terminate()
             raise
