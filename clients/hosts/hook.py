@@ -48,7 +48,15 @@ _FENCES = tuple(
     )
 )
 """The marks around what was recalled, where somebody sends it back, and around what a host adds to a message."""
-_MARK = re.compile("[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\\s/\uff0f\u2044\u2215]*memories)", re.IGNORECASE)
+_UNSEEN = (
+    r"\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    r"\U000e0000-\U000e0fff"
+)
+_MARK = re.compile(
+    rf"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2044\u2215{_UNSEEN}]*"
+    rf"((?:[^\s<{_UNSEEN}][{_UNSEEN}]*){{1,8}}))"
+)
+"""A bracket that may begin a mark, and the characters that would be its name, between those that nobody sees."""
 _ADDED = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
 _OWN_WORDS = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|environment_context|user_instructions|turn_aborted|"
@@ -274,10 +282,21 @@ def unfenced(text: str) -> str:
     return text
 
 
+def unmarked(text: str) -> str:
+    """The text with `(` for each bracket of a mark, also where other characters stand for its letters (NFKC)."""
+    from unicodedata import normalize  # noqa: PLC0415  (where nothing is recalled nobody asks for it)
+
+    def safe(found: re.Match[str]) -> str:
+        name = re.sub(f"[{_UNSEEN}]", "", normalize("NFKC", found[1])).casefold()
+        return "(" if name.startswith("memories") else found[0]
+
+    return _MARK.sub(safe, text)
+
+
 def fence(text: str) -> str:
     """The memories between marks that their own text cannot close, whole lines within the limit of a host."""
     lines, room = [], MOST_CHARACTERS
-    for line in _MARK.sub("(", text).splitlines():
+    for line in unmarked(text).splitlines():
         room -= len(line) + 1
         if room < 0:
             break
