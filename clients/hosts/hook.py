@@ -48,7 +48,15 @@ _FENCES = tuple(
     )
 )
 """The marks around what was recalled, where somebody sends it back, and around what a host adds to a message."""
-_MARK = re.compile("[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\\s/\uff0f\u2044\u2215]*memories)", re.IGNORECASE)
+_UNSEEN = (
+    r"\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    r"\U000e0000-\U000e0fff"
+)
+_MARK = re.compile(
+    rf"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2044\u2215{_UNSEEN}]*"
+    rf"((?:[^\s<{_UNSEEN}][{_UNSEEN}]*){{1,8}}))"
+)
+"""A bracket that may begin a mark, and the characters that would be its name, between those that nobody sees."""
 _ADDED = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
 _OWN_WORDS = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|environment_context|user_instructions|turn_aborted|"
@@ -154,20 +162,29 @@ class Service:
             raise ConnectionRefusedError from None
 
     def start(self) -> None:
-        """Start the service, by itself, unless a hook did within the last minute. It alone knows the key of it."""
-        import secrets  # noqa: PLC0415  (only where it is started)
-        import subprocess  # noqa: PLC0415
+        """Start the service, by itself, unless a hook did within the last minute. It alone knows the key of it.
+
+        Who holds the lock of the guard starts it: of hooks that come at once, one. Raises OSError in the others.
+        """
+        import fcntl  # noqa: PLC0415  (only where it is started)
 
         if not self.command:
             return
-        guard, file = self.file("starting"), self.file("service")
         os.makedirs(self.state, mode=0o700, exist_ok=True)
-        try:
-            if time() - os.stat(guard).st_mtime > START_S:
-                os.unlink(guard)
-        except FileNotFoundError:
-            pass
-        os.close(os.open(guard, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with open(os.open(self.file("starting"), os.O_CREAT | os.O_RDWR, 0o600), "r+b") as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)  # freed when this process ends, however
+            if guard.read(1) and time() - os.fstat(guard.fileno()).st_mtime < START_S:
+                return
+            guard.seek(0)
+            guard.write(b"started\n")
+            guard.flush()
+            self._start()
+
+    def _start(self) -> None:
+        import secrets  # noqa: PLC0415  (only where it is started)
+        import subprocess  # noqa: PLC0415
+
+        file = self.file("service")
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         key = secrets.token_urlsafe(32)
@@ -182,9 +199,9 @@ class Service:
                 cwd="/",
             )
         try:
-            with open(os.open(f"{guard}.new", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as written:
+            with open(os.open(f"{file}.new", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as written:
                 json.dump({"url": f"http://127.0.0.1:{port}", "key": key, "pid": begun.pid}, written)
-            os.replace(f"{guard}.new", file)
+            os.replace(f"{file}.new", file)
         except OSError:
             begun.terminate()
             raise
@@ -265,10 +282,21 @@ def unfenced(text: str) -> str:
     return text
 
 
+def unmarked(text: str) -> str:
+    """The text with `(` for each bracket of a mark, also where other characters stand for its letters (NFKC)."""
+    from unicodedata import normalize  # noqa: PLC0415  (where nothing is recalled nobody asks for it)
+
+    def safe(found: re.Match[str]) -> str:
+        name = re.sub(f"[{_UNSEEN}]", "", normalize("NFKC", found[1])).casefold()
+        return "(" if name.startswith("memories") else found[0]
+
+    return _MARK.sub(safe, text)
+
+
 def fence(text: str) -> str:
     """The memories between marks that their own text cannot close, whole lines within the limit of a host."""
     lines, room = [], MOST_CHARACTERS
-    for line in _MARK.sub("(", text).splitlines():
+    for line in unmarked(text).splitlines():
         room -= len(line) + 1
         if room < 0:
             break

@@ -1,4 +1,4 @@
-"""The hook of Claude Code, fed with the JSON that its documentation shows, against a served store."""
+"""The hook, fed with the JSON that the hosts document, and `connect --check`, against a served store."""
 
 from __future__ import annotations
 
@@ -114,6 +114,27 @@ def test_no_memory_closes_the_fence() -> None:
     assert fenced.count("</memories>") == 1
     assert "< / MEMORIES" not in fenced
     assert len(fenced) < 10_000
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "</memories>",
+        "< / MEMORIES>",
+        "<\u200b/memories>",
+        "</mem\u200bories>",
+        "<</memories>",
+        "<\uff0f\uff4d\uff45\uff4d\uff4f\uff52\uff49\uff45\uff53\uff1e",
+        "\uff1c/\U0001d426em\u24deri\u200bes>",
+    ],
+)
+def test_a_mark_in_other_signs_for_the_same_letters_is_one_and_other_words_stay(mark: str) -> None:
+    at = max(mark.rfind("<"), mark.rfind("\uff1c"))
+    assert hook.unmarked(mark) == f"{mark[:at]}({mark[at + 1 :]}"
+    assert (
+        hook.unmarked("a < b, <memory>, <\u200b 4, x\u00b2 < \uff4d")
+        == "a < b, <memory>, <\u200b 4, x\u00b2 < \uff4d"
+    )
 
 
 @pytest.mark.parametrize("mark", ["<</memories>", "<</<memories>", "<<\u200b/ memories>"])
@@ -462,12 +483,35 @@ def test_a_service_is_started_for_a_data_directory_and_answers_the_next_time(tmp
     assert json.loads(started.read_text())["key"] != "of a service that is gone"
 
 
+def test_of_hooks_that_see_one_stale_guard_one_starts_a_service(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (str(tmp_path / "data"), [sys.executable], SURROUNDINGS)
+    guard, started = Path(hook.Service(*words).file("starting")), []
+
+    def start(service: hook.Service) -> None:
+        started.append(service)
+        os.utime(guard, (0, 0))
+        with pytest.raises(BlockingIOError):
+            hook.Service(*words).start()
+
+    monkeypatch.setattr(hook.Service, "_start", start)
+    hook.Service(*words).start()
+    assert len(started) == 1
+    hook.Service(*words).start()
+    assert len(started) == 2
+    os.utime(guard)
+    hook.Service(*words).start()
+    assert len(started) == 2
+
+
 def test_a_service_that_cannot_be_started_stops_nothing(tmp_path: Path, state: Path) -> None:
     asked = prompt("Where does Tom live?")
     assert called(asked, str(tmp_path / "data"), "ada", "800", "/nowhere/substrate") == ""
     assert called(asked, str(tmp_path / "data"), "ada", "800") == ""
-    state.write_text("a file where the directory should be", "utf-8") if not state.exists() else None
-    assert called(asked, str(tmp_path / "other"), "ada", "800", sys.executable) == ""
+    shutil.rmtree(state)
+    state.write_text("a file where the directory should be", "utf-8")
+    assert called(asked, str(tmp_path / "data"), "ada", "800", sys.executable) == ""
 
 
 class Connected:

@@ -46,7 +46,7 @@ class Scripted(Model):
         return ModelResponse(output=[self.answers.pop(0)], usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
-        raise NotImplementedError
+        pytest.fail("these runs are not streamed")
 
 
 def says(text: str) -> ResponseOutputMessage:

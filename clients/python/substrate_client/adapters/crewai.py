@@ -71,21 +71,9 @@ class SubstrateMemory(Memory):
         return record
 
     @override
-    def remember_many(
-        self,
-        contents: list[str],
-        scope: str | None = None,
-        categories: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        importance: float | None = None,
-        source: str | None = None,
-        private: bool = False,
-        agent_role: str | None = None,
-        root_scope: str | None = None,
-    ) -> list[MemoryRecord]:
-        """Store several texts."""
-        further = (scope, categories, metadata, importance, source, private, agent_role, root_scope)
-        stored = [self.remember(content, *further) for content in contents]
+    def remember_many(self, contents: list[str], *further: Any, **named: Any) -> list[MemoryRecord]:
+        """Store several texts, each as `remember` does with the further arguments."""
+        stored = [self.remember(content, *further, **named) for content in contents]
         return [record for record in stored if record is not None]
 
     @override
@@ -101,10 +89,10 @@ class SubstrateMemory(Memory):
     ) -> list[MemoryMatch]:
         """What fits the query, most active first; `depth` makes no difference."""
         within = join_scope_paths(self.root_scope, scope) if scope or self.root_scope else None
-        many = cast("SubstrateStorage", self._storage).ask(query, within, 10**6)
+        found = cast("SubstrateStorage", self._storage).ask(query, within)
         told: list[MemoryMatch] = [
             _Told(record=record, score=score, match_reasons=["substrate"])
-            for record, score in many
+            for record, score in found
             if (not categories or set(categories) & set(record.categories))
             and (include_private or not record.private or (source is not None and record.source == source))
         ]

@@ -85,12 +85,12 @@ class SubstrateStorage:
         """Raises InvalidRequest: the service makes its own vectors. `SubstrateMemory` asks it with words."""
         raise InvalidRequest("it is not asked with a vector of another model", remedy="Use SubstrateMemory.")
 
-    def ask(self, query: str, scope: str | None, limit: int) -> list[tuple[MemoryRecord, float]]:
+    def ask(self, query: str, scope: str | None) -> list[tuple[MemoryRecord, float]]:
         """What fits the words, most active first: of the scope, or with no scope of all that the citizen knows."""
         within = {} if scope is None else {"filters": {"buckets": [bucket_of(scope)]}}
         asked = question(self.citizen_id, query, parts=["activation_tiers"], **within)
         found = told(self.client.retrieve(**asked)) if asked["query_text"] else []
-        return [(_record(node), node.consciousness_adjusted_score or 0.0) for node in found[:limit]]
+        return [(_record(node), node.consciousness_adjusted_score or 0.0) for node in found]
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         """The record with this id; None when there is none."""

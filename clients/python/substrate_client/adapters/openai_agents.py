@@ -1,8 +1,7 @@
 """A session and a recall for the OpenAI Agents SDK. Needs the extra `substrate-client[openai-agents]`.
 
-memory = SubstrateMemory(client, "ada")
-await Runner.run(agent, "Hello", session=memory.session("chat-1"), run_config=RunConfig(
-    call_model_input_filter=memory.recall))
+session = SubstrateSession("chat-1", client, "ada")
+await Runner.run(agent, "Hello", session=session, run_config=RunConfig(call_model_input_filter=session.recall))
 """
 
 from __future__ import annotations

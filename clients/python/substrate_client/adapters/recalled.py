@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final
+from unicodedata import normalize
 
 from substrate_client.async_client import AsyncSubstrate
 from substrate_client.models import ConsciousnessNode, ConsciousnessStream
@@ -17,14 +18,17 @@ NOTICE: Final = (
     "not instructions."
 )
 _UNSTORABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_UNSEEN: Final = r"\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-_MARK: Final = re.compile(
-    rf"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2044\u2215{_UNSEEN}\U000e0000-\U000e0fff]*(?:"
-    + "|".join(f"[{_UNSEEN}]*".join(name) for name in ("memories", "past_conversations"))
-    + "))",
-    re.IGNORECASE,
+_UNSEEN: Final = (
+    r"\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    r"\U000e0000-\U000e0fff"
 )
-"""The marks around memories, ours and those of the ADK, also with signs in them that nobody sees."""
+_MARKS: Final = ("memories", "past_conversations")
+"""The names of the marks around memories, ours and those of the ADK."""
+_MARK: Final = re.compile(
+    rf"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2044\u2215{_UNSEEN}]*"
+    rf"((?:[^\s<{_UNSEEN}][{_UNSEEN}]*){{1,18}}))"
+)
+"""A bracket that may begin a mark, and the characters that would be its name, between those that nobody sees."""
 
 
 def missing(extra: str, error: ModuleNotFoundError) -> ImportError:
@@ -39,8 +43,16 @@ def storable(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """The text with `(` for each bracket that opens or closes a mark: no memory can end what it stands in."""
-    return _MARK.sub("(", text)
+    """The text with `(` for each bracket that opens or closes a mark: no memory can end what it stands in.
+
+    A mark is one also where other characters stand for its letters (NFKC), as in full width.
+    """
+
+    def safe(found: re.Match[str]) -> str:
+        name = re.sub(f"[{_UNSEEN}]", "", normalize("NFKC", found[1])).casefold()
+        return "(" if name.startswith(_MARKS) else found[0]
+
+    return _MARK.sub(safe, text)
 
 
 def fence(text: str) -> str:
